@@ -1,0 +1,47 @@
+//===- AttnDialect.td - the attn dialect ------------------------*- tablegen -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_DIALECT_TD
+#define ATTN_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def Attn_Dialect : Dialect {
+  let name = "attn";
+  let cppNamespace = "::attn";
+  let summary = "Attention kernels, from what they mean to who moves which byte";
+  let description = [{
+    One dialect on two levels. The *semantic* level says what attention is computed (`attn.sdpa` on tensors, with
+    masks and score regions) and knows no machine. The *tile* level says how: loops over tiles, then a kernel on a
+    grid, then warp roles, buffers and asynchronous copies. Everything a rewrite does not need to see as attention or
+    as a tile stays in upstream dialects (`arith`, `math`, `scf`, `memref`, `tensor`).
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let extraClassDeclaration = [{
+    void registerAttributes();
+    void registerTypes();
+
+    /// On a module: the machine everything in it is compiled for (`#attn.target`).
+    static constexpr ::llvm::StringLiteral kTargetAttr = "attn.target";
+    /// On a function at `tiled`: the schedule its loops were built from (`#attn.schedule`).
+    static constexpr ::llvm::StringLiteral kScheduleAttr = "attn.schedule";
+    /// On a function argument: the operand's name in the manifest, a string.
+    static constexpr ::llvm::StringLiteral kNameAttr = "attn.name";
+    /// On a function argument from `tiled` on: in, out, capture, scalar or workspace, a string.
+    static constexpr ::llvm::StringLiteral kRoleAttr = "attn.role";
+    /// On a function from `tiled` on: what it computes, for the manifest's `meaning` (a dictionary).
+    static constexpr ::llvm::StringLiteral kMeaningAttr = "attn.meaning";
+  }];
+}
+
+class Attn_Op<string mnemonic, list<Trait> traits = []> : Op<Attn_Dialect, mnemonic, traits>;
+
+#endif // ATTN_DIALECT_TD

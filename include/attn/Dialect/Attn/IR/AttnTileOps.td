@@ -1,0 +1,236 @@
+//===- AttnTileOps.td - loops over tiles and work inside one ----*- tablegen -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A tile is a builtin tensor, so arith and math take it as it is. Up to `mapped` tensors have no encoding; inside a
+// role every tensor carries `#attn.frag`.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_TILEOPS_TD
+#define ATTN_TILEOPS_TD
+
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/LoopLikeInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "attn/Dialect/Attn/IR/AttnOps.td"
+
+def Attn_Tile : Type<Or<[AnyStaticShapeTensor.predicate]>, "a tile (statically shaped tensor)"> {
+  let cppType = "::mlir::RankedTensorType";
+}
+def Attn_MemRefOrBuf : AnyTypeOf<[AnyStridedMemRef, Attn_BufType]>;
+def Attn_TileOrBuf : AnyTypeOf<[Attn_Tile, Attn_BufType]>;
+
+//===----------------------------------------------------------------------===//
+// Moving tiles
+//===----------------------------------------------------------------------===//
+
+def Attn_LoadOp : Attn_Op<"load"> {
+  let summary = "read a tile from memory";
+  let description = [{
+    The coordinates name the first element in the leading dimensions; the last one or two dimensions of the source are
+    read from there into the result. What lies past the end of a dimension reads as 0, so a result may be wider than
+    its source (a head dimension of 40 in a tile of 48). `as` names the load for the schedule.
+    Example: `%k = attn.load as "K" %K[%b, %h, %key] : memref<?x?x?x128xbf16, ...> -> tensor<64x128xbf16>`.
+  }];
+  let arguments = (ins Arg<Attn_MemRefOrBuf, "", [MemRead]>:$source, Variadic<I32>:$at, OptionalAttr<StrAttr>:$label);
+  let results = (outs Attn_Tile:$result);
+  let assemblyFormat = "(`as` $label^)? $source (`[` $at^ `]`)? attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Attn_StoreOp : Attn_Op<"store"> {
+  let summary = "write a tile to memory";
+  let description = [{
+    The reverse of `load`: what lies past the end of a dimension is not written.
+    Example: `attn.store %o, %O[%b, %h, %row] : tensor<128x128xbf16>, memref<?x?x?x128xbf16, ...>`.
+  }];
+  let arguments = (ins Attn_Tile:$value, Arg<Attn_MemRefOrBuf, "", [MemWrite]>:$dest, Variadic<I32>:$at,
+                       OptionalAttr<StrAttr>:$label);
+  let assemblyFormat = "(`as` $label^)? $value `,` $dest (`[` $at^ `]`)? attr-dict `:` type($value) `,` type($dest)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Computing on tiles
+//===----------------------------------------------------------------------===//
+
+def Attn_DotOp : Attn_Op<"dot"> {
+  let summary = "matrix product of two tiles, f32 accumulation";
+  let description = [{
+    `C[m, n] = sum over k of A[m, k] B[k, n] (+ acc[m, n])`. With `trans_b` B is stored [n][k]. From `partitioned` on,
+    B is a buf and A a buf or a 16-bit fragment. D1: shapes agree. D3: the target has an instruction for it.
+    Example: `%s = attn.dot as "S" %q, %k trans_b : (tensor<128x64xf16>, tensor<64x64xf16>) -> tensor<128x64xf32>`.
+  }];
+  let arguments = (ins Arg<Attn_TileOrBuf, "", [MemRead]>:$a, Arg<Attn_TileOrBuf, "", [MemRead]>:$b,
+                       Optional<Attn_Tile>:$acc, OptionalAttr<StrAttr>:$label, UnitAttr:$transB);
+  let results = (outs Attn_Tile:$result);
+  let assemblyFormat = [{
+    (`as` $label^)? $a `,` $b (`trans_b` $transB^)? (`plus` $acc^)? attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_ReduceKind : Attn_Keyword<"ReduceKind", "what a reduction computes", [
+  I32EnumAttrCase<"Max", 0, "max">, I32EnumAttrCase<"Sum", 1, "sum">]>;
+
+def Attn_ReduceOp : Attn_Op<"reduce", [Pure]> {
+  let summary = "maximum or sum of every row";
+  let description = [{
+    R x C to R. With fragments the result is in `rows` form (a reduction in each thread, then over the quad), or in
+    `quads` form, R x 4: what each lane of a quad has seen, no exchange. R x 4 in `quads` form reduces to `rows`.
+    Example: `%m = attn.reduce max %s : tensor<128x64xf32> -> tensor<128xf32>`.
+  }];
+  let arguments = (ins Attn_ReduceKind:$kind, Attn_Tile:$x, OptionalAttr<StrAttr>:$label);
+  let results = (outs Attn_Tile:$result);
+  let assemblyFormat = "(`as` $label^)? $kind $x attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Attn_SpreadOp : Attn_Op<"spread", [Pure]> {
+  let summary = "copy a rank-1 value along a dimension of a tile";
+  let description = [{
+    `along 1` copies a value of the rows into every column, `along 0` a value of the columns into every row. Free on a
+    GPU: registers are renamed. Example: `%t = attn.spread %m along 1 : tensor<128xf32> -> tensor<128x64xf32>`.
+  }];
+  let arguments = (ins Attn_Tile:$x, I64Attr:$dim);
+  let results = (outs Attn_Tile:$result);
+  let assemblyFormat = "$x `along` $dim attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Attn_CoordOp : Attn_Op<"coord", [Pure]> {
+  let summary = "base + position along a dimension, for every element";
+  let description = [{
+    Example: `%keys = attn.coord %key along 1 : tensor<128x64xi32>`.
+  }];
+  let arguments = (ins I32:$base, I64Attr:$dim);
+  let results = (outs Attn_Tile:$result);
+  let assemblyFormat = "$base `along` $dim attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Attn_MaskOp : Attn_Op<"mask", [Pure, AllTypesMatch<["x", "result"]>]> {
+  let summary = "hide scores that may not be seen";
+  let description = [{
+    `visible ? x : -2^100`. The value is finite, so a running maximum never becomes -inf and no loop needs a guard.
+    In the plain range of a sweep every mask is the identity, and SplitSweeps drops it there.
+    Example: `%m = attn.mask %s where %vis : tensor<128x64xf32>, tensor<128x64xi1>`.
+  }];
+  let arguments = (ins Attn_Tile:$x, Attn_Tile:$visible);
+  let results = (outs Attn_Tile:$result);
+  let assemblyFormat = "$x `where` $visible attr-dict `:` type($x) `,` type($visible)";
+  let hasVerifier = 1;
+}
+
+def Attn_PackOp : Attn_Op<"pack"> {
+  let summary = "f32 to 16 bits, round to nearest even, where the schedule puts it";
+  let description = [{
+    Not Pure on purpose: left to the back end, the conversion moved and cost 4.5 % of a kernel's cycles.
+    Example: `%p16 = attn.pack as "P" %p : tensor<128x64xf32> -> tensor<128x64xbf16>`.
+  }];
+  let arguments = (ins Attn_Tile:$x, OptionalAttr<StrAttr>:$label);
+  let results = (outs Attn_Tile:$result);
+  let assemblyFormat = "(`as` $label^)? $x attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+def Attn_SweepOrder : Attn_Keyword<"SweepOrder", "direction of a sweep", [
+  I32EnumAttrCase<"Ascending", 0, "ascending">, I32EnumAttrCase<"Descending", 1, "descending">]>;
+
+def Attn_SweepOp : Attn_Op<"sweep", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"::attn::YieldOp">,
+                                     DeclareOpInterfaceMethods<LoopLikeOpInterface>]> {
+  let summary = "one pass over the key (or query) tiles a tile can see";
+  let description = [{
+    The body runs for j in [lo, hi), in the given direction; its arguments are t (0, 1, 2, ...), j and the carried
+    values. In [plainLo, plainHi) every `attn.mask` of the body is the identity. W1: whoever makes it keeps lo < hi:
+    one block is visited even if all of it is masked. W2: lo <= plainLo <= plainHi <= hi, or the plain range is empty.
+
+    ```mlir
+    %r = attn.sweep descending %lo to %hi plain %plo to %phi init(%x : tensor<8xf32>) -> tensor<8xf32> {
+    ^bb0(%t: i32, %j: i32, %a: tensor<8xf32>):
+      attn.yield %a : tensor<8xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Attn_SweepOrder:$order, I32:$lo, I32:$hi, I32:$plainLo, I32:$plainHi, Variadic<AnyType>:$init);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $order $lo `to` $hi `plain` $plainLo `to` $plainHi (`init` `(` $init^ `:` type($init) `)`)? (`->` type($results)^)?
+    $body attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernel, grid and host plan
+//===----------------------------------------------------------------------===//
+
+def Attn_KernelOp : Attn_Op<"kernel", [IsolatedFromAbove, Symbol, NoTerminator, SingleBlock]> {
+  let summary = "a kernel: its arguments, its roles, its tiles";
+  let description = [{
+    The arguments of the entry block are memrefs and scalars; how they reach the machine is the launch's contract (each
+    memref: pointer, strides but the last as i64, sizes as i32). `schedule` drives the passes after it; PlanMemory adds
+    `smem_bytes` and `threads`. K1: from `partitioned` on only roles and what dominates them.
+    Example: `attn.kernel @fwd attributes {...} { ^bb0(%q: memref<...>): ... }`.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, OptionalAttr<Attn_ScheduleAttr>:$schedule,
+                       OptionalAttr<I64Attr>:$smem_bytes, OptionalAttr<I64Attr>:$threads);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+def Attn_TilesOp : Attn_Op<"tiles", [AttrSizedOperandSegments, RecursiveMemoryEffects,
+                                     SingleBlockImplicitTerminator<"::attn::YieldOp">]> {
+  let summary = "every tile of the grid, once";
+  let description = [{
+    Extents are (row tiles, heads, batch). The body's arguments are t (ordinal inside this block), the row tile i, the
+    head h and the batch b. `single`: one block a tile. `heaviest_first` walks row tiles from the last (a causal tile's
+    work grows with i). `section`, a divisor of heads x batch, groups that many (head, batch) pairs, so that their keys
+    and values stay in L2:
+
+    ```
+    id -> group = id / (section * rows), r = id % (section * rows)
+          pair = group * section + r % section        h = pair % heads, b = pair / heads
+          i = r / section   (heaviest_first: rows - 1 - r / section)
+    ```
+  }];
+  let arguments = (ins Attn_TilingKind:$kind, Variadic<I32>:$extents, Optional<I32>:$section, UnitAttr:$heaviestFirst);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $kind `(` $extents `)` (`section` `(` $section^ `)`)? (`heaviest_first` $heaviestFirst^)? $body attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Attn_SectionOp : Attn_Op<"section", [Pure]> {
+  let summary = "host: how many heads to walk together";
+  let description = [{
+    The largest divisor d of the product of `of` with d x `unit` <= budget, and 1 if there is none; `unit` is in bytes.
+    Host function only: the manifest repeats it as a rule, the runtime computes it.
+    Example: `%s = attn.section of(%B, %H) unit(%bytes) budget 25165824`.
+  }];
+  let arguments = (ins Variadic<Index>:$of, Index:$unit, I64Attr:$budget);
+  let results = (outs I32:$result);
+  let assemblyFormat = "`of` `(` $of `)` `unit` `(` $unit `)` `budget` $budget attr-dict";
+}
+
+def Attn_LaunchOp : Attn_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "host: launch a kernel over a grid of tiles";
+  let description = [{
+    The host function after `mapped` is a straight line of sizes and launches; the manifest is a print-out of it.
+    Example: `attn.launch @fwd tiles(%nq, %H, %B) args(%q, %k : memref<...>, memref<...>)`.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Index>:$tiles, Variadic<AnyType>:$args);
+  let assemblyFormat = "$kernel `tiles` `(` $tiles `)` `args` `(` $args `:` type($args) `)` attr-dict";
+}
+
+#endif // ATTN_TILEOPS_TD

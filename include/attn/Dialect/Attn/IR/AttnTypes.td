@@ -1,0 +1,51 @@
+//===- AttnTypes.td - shared-memory buffers and rings -----------*- tablegen -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_TYPES_TD
+#define ATTN_TYPES_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "attn/Dialect/Attn/IR/AttnDialect.td"
+
+class Attn_Type<string name, string typeMnemonic> : TypeDef<Attn_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def Attn_BufType : Attn_Type<"Buf", "buf"> {
+  let summary = "a tile in shared memory";
+  let description = [{
+    The second number is the swizzle span in bytes (0, 32, 64, 128). The tile is stored as panels of
+    span / element-size columns, each panel [rows][span bytes]; the 16-byte chunk c of row r sits at chunk
+    `c ^ (r * span / 128 % (span / 16))` of its row, so that eight rows of one chunk column touch all banks once.
+    B1: rank 1 or 2, static. B2: span 0, or the row's bytes are a multiple of it. B3: rank 1 has span 0.
+    Example: `!attn.buf<tensor<64x128xbf16>, 128>`.
+  }];
+  let parameters = (ins "::mlir::RankedTensorType":$tile, "int64_t":$swizzle);
+  let assemblyFormat = "`<` $tile `,` $swizzle `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Bytes the tile takes in shared memory.
+    int64_t getBytes() const;
+  }];
+}
+
+def Attn_RingType : Attn_Type<"Ring", "ring"> {
+  let summary = "slots of shared memory that are filled and drained in turn";
+  let description = [{
+    `depth` slots, each holding the listed bufs, which are filled and drained together. Items (the n-th filling) are
+    numbered by SSA values: item n lives in slot n % depth. R1: depth >= 1. R2: only `!attn.buf` inside.
+    Example: `!attn.ring<2, !attn.buf<tensor<64x128xbf16>, 128>>`.
+  }];
+  let parameters = (ins "int64_t":$depth, ArrayRefParameter<"::mlir::Type">:$bufs);
+  let assemblyFormat = "`<` $depth `,` $bufs `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Bytes of one slot, each buf rounded up to 128.
+    int64_t getSlotBytes() const;
+  }];
+}
+
+#endif // ATTN_TYPES_TD

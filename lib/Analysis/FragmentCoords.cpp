@@ -1,0 +1,7 @@
+//===- FragmentCoords.cpp - where an element of a tile lives
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+

@@ -1,0 +1,56 @@
+//===- AttnDialect.cpp - registration and dialect-wide checks
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace attn;
+
+#include "attn/Dialect/Attn/IR/AttnDialect.cpp.inc"
+#include "attn/Dialect/Attn/IR/AttnEnums.cpp.inc"
+
+void AttnDialect::initialize() {
+  registerAttributes();
+  registerTypes();
+  addOperations<
+#define GET_OP_LIST
+#include "attn/Dialect/Attn/IR/AttnOps.cpp.inc"
+      >();
+}
+
+/// The discardable attributes that passes leave for each other, and the type each must have.
+static LogicalResult verifyDiscardable(function_ref<InFlightDiagnostic()> error, NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  auto expect = [&](bool ok, StringRef what) -> LogicalResult {
+    if (ok)
+      return success();
+    return error() << "expects '" << name << "' to be " << what << ", got " << attribute.getValue();
+  };
+  if (name == AttnDialect::kTargetAttr)
+    return expect(isa<TargetAttr>(attribute.getValue()), "an #attn.target");
+  if (name == AttnDialect::kScheduleAttr)
+    return expect(isa<ScheduleAttr>(attribute.getValue()), "an #attn.schedule");
+  if (name == AttnDialect::kNameAttr || name == AttnDialect::kRoleAttr)
+    return expect(isa<StringAttr>(attribute.getValue()), "a string");
+  if (name == AttnDialect::kMeaningAttr)
+    return expect(isa<DictionaryAttr>(attribute.getValue()), "a dictionary");
+  return error() << "unknown attribute '" << name << "'";
+}
+
+LogicalResult AttnDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  return verifyDiscardable([&] { return op->emitOpError(); }, attribute);
+}
+
+LogicalResult AttnDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned, NamedAttribute attribute) {
+  return verifyDiscardable([&] { return op->emitOpError(); }, attribute);
+}

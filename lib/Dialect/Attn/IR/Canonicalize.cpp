@@ -1,0 +1,15 @@
+//===- Canonicalize.cpp - simpler forms of the semantic level
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace attn;
+
+void SdpaOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {}

@@ -1,0 +1,28 @@
+//===- AssignFragments.cpp - spread every tile over the registers of the warps that own it
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace attn {
+#define GEN_PASS_DEF_ASSIGNFRAGMENTSPASS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+#define DEBUG_TYPE "attn-assign-fragments"
+
+namespace {
+struct AssignFragments : attn::impl::AssignFragmentsPassBase<AssignFragments> {
+  using AssignFragmentsPassBase::AssignFragmentsPassBase;
+  void runOnOperation() override {}
+};
+} // namespace

@@ -1,0 +1,28 @@
+//===- ChooseSchedule.cpp - choose how every attention op is tiled and pipelined
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace attn {
+#define GEN_PASS_DEF_CHOOSESCHEDULEPASS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+#define DEBUG_TYPE "attn-choose-schedule"
+
+namespace {
+struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
+  using ChooseSchedulePassBase::ChooseSchedulePassBase;
+  void runOnOperation() override {}
+};
+} // namespace

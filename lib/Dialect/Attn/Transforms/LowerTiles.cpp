@@ -1,0 +1,28 @@
+//===- LowerTiles.cpp - find the tile of a block from its id
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace attn {
+#define GEN_PASS_DEF_LOWERTILESPASS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+#define DEBUG_TYPE "attn-lower-tiles"
+
+namespace {
+struct LowerTiles : attn::impl::LowerTilesPassBase<LowerTiles> {
+  using LowerTilesPassBase::LowerTilesPassBase;
+  void runOnOperation() override {}
+};
+} // namespace

@@ -1,0 +1,28 @@
+//===- PartitionRoles.cpp - give the block its roles, and every operand a ring filled ahead of its use
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace attn {
+#define GEN_PASS_DEF_PARTITIONROLESPASS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+#define DEBUG_TYPE "attn-partition-roles"
+
+namespace {
+struct PartitionRoles : attn::impl::PartitionRolesPassBase<PartitionRoles> {
+  using PartitionRolesPassBase::PartitionRolesPassBase;
+  void runOnOperation() override {}
+};
+} // namespace

@@ -1,0 +1,28 @@
+//===- PlanMemory.cpp - place every buffer in shared memory
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace attn {
+#define GEN_PASS_DEF_PLANMEMORYPASS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+#define DEBUG_TYPE "attn-plan-memory"
+
+namespace {
+struct PlanMemory : attn::impl::PlanMemoryPassBase<PlanMemory> {
+  using PlanMemoryPassBase::PlanMemoryPassBase;
+  void runOnOperation() override {}
+};
+} // namespace

@@ -1,0 +1,28 @@
+//===- SetTarget.cpp - put the facts of a chip on the module
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace attn {
+#define GEN_PASS_DEF_SETTARGETPASS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+#define DEBUG_TYPE "attn-set-target"
+
+namespace {
+struct SetTarget : attn::impl::SetTargetPassBase<SetTarget> {
+  using SetTargetPassBase::SetTargetPassBase;
+  void runOnOperation() override {}
+};
+} // namespace
