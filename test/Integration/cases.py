@@ -1,0 +1,192 @@
+"""The semantic cases of both targets: attention specs, shapes and inputs, each checked by attn-run against Reference.
+
+A case is one spec (compiled once per target) with one shape. Specs are written here as text, the way a user writes them, so
+that the table covers D, Dv, types, masks and regions without a file each. `slow` marks shapes that only the GPU run takes.
+"""
+import dataclasses
+import math
+
+
+@dataclasses.dataclass(frozen=True)
+class Region:
+    """A score or visible region: its body, and the captured operands it reads (name, type)."""
+    body: str
+    captures: tuple = ()
+
+
+SOFTCAP = Region("""
+      %r = arith.constant 0.0333333333 : f32
+      %cap = arith.constant 30.0 : f32
+      %x = arith.mulf %s, %r : f32
+      %y = math.tanh %x : f32
+      %z = arith.mulf %y, %cap : f32
+      attn.yield %z : f32""")
+ALIBI = Region("""
+      %m = attn.gather %slopes[%h] : (tensor<?xf32>, i32) -> f32
+      %d = arith.subi %ki, %qi : i32
+      %f = arith.sitofp %d : i32 to f32
+      %x = arith.mulf %m, %f : f32
+      %z = arith.addf %s, %x : f32
+      attn.yield %z : f32""", (("slopes", "tensor<?xf32>"),))
+# A bias of its own for every query and key position: one gather by rows, one by columns, one by both.
+BIAS = Region("""
+      %a = attn.gather %rowbias[%b, %qi] : (tensor<?x?xf32>, i32, i32) -> f32
+      %c = attn.gather %colbias[%ki] : (tensor<?xf32>, i32) -> f32
+      %d = arith.subi %qi, %ki : i32
+      %e = attn.gather %rel[%h, %d] : (tensor<?x?xf32>, i32, i32) -> f32
+      %x = arith.addf %s, %a : f32
+      %y = arith.addf %x, %c : f32
+      %z = arith.addf %y, %e : f32
+      attn.yield %z : f32""", (("rowbias", "tensor<?x?xf32>"), ("colbias", "tensor<?xf32>"), ("rel", "tensor<?x?xf32>")))
+SCALED_BY_CAPTURE = Region("""
+      %z = arith.mulf %s, %temperature : f32
+      attn.yield %z : f32""", (("temperature", "f32"),))
+# +inf and -inf arithmetic on the way: hidden by a score of -inf instead of a mask.
+CAUSAL_AS_SCORE = Region("""
+      %ninf = arith.constant 0xFF800000 : f32
+      %c = arith.cmpi sle, %ki, %qi : i32
+      %z = arith.select %c, %s, %ninf : f32
+      attn.yield %z : f32""")
+DOCUMENTS = Region("""
+      %x = attn.gather %doc[%b, %qi] : (tensor<?x?xi32>, i32, i32) -> i32
+      %y = attn.gather %doc[%b, %ki] : (tensor<?x?xi32>, i32, i32) -> i32
+      %c = arith.cmpi eq, %x, %y : i32
+      attn.yield %c : i1""", (("doc", "tensor<?x?xi32>"),))
+DILATED = Region("""
+      %two = arith.constant 2 : i32
+      %zero = arith.constant 0 : i32
+      %d = arith.subi %qi, %ki : i32
+      %m = arith.remsi %d, %two : i32
+      %c = arith.cmpi eq, %m, %zero : i32
+      attn.yield %c : i1""")
+# Rows 0..7 of every 16 see nothing at all.
+HALF_DEAD = Region("""
+      %m = arith.constant 8 : i32
+      %zero = arith.constant 0 : i32
+      %d = arith.andi %qi, %m : i32
+      %c = arith.cmpi ne, %d, %zero : i32
+      attn.yield %c : i1""")
+
+
+@dataclasses.dataclass(frozen=True)
+class Spec:
+    d: int
+    dv: int = 0
+    dtype: str = "bf16"
+    masks: tuple = ()
+    score: Region = None
+    visible: Region = None
+    scale: float = None
+    tag: str = ""
+
+    @property
+    def value_dim(self):
+        return self.dv or self.d
+
+    @property
+    def name(self):
+        parts = [self.dtype, f"d{self.d}"] + ([f"v{self.dv}"] if self.dv else []) + ([self.tag] if self.tag else [])
+        return "_".join(parts)
+
+    def text(self):
+        q, v = f"tensor<?x?x?x{self.d}x{self.dtype}>", f"tensor<?x?x?x{self.value_dim}x{self.dtype}>"
+        captures = {}
+        for region in (self.score, self.visible):
+            captures.update(region.captures if region else ())
+        args = "".join(f', %{n}: {t} {{attn.name = "{n}"}}' for n, t in captures.items())
+        scale = self.scale if self.scale is not None else 1 / math.sqrt(self.d)
+        out = [f"func.func @attention(%q: {q}, %k: {q}, %v: {v}{args}) -> ({v}, tensor<?x?x?xf32>) {{",
+               f"  %o, %lse = attn.sdpa(%q, %k, %v) scale {scale:.9e}"]
+        if self.masks:
+            out.append("    mask [" + ", ".join(f"#attn.{m}" for m in self.masks) + "]")
+        if captures:
+            out.append("    captures(" + ", ".join(f"%{n}" for n in captures) + " : " + ", ".join(captures.values()) + ")")
+        if self.score:
+            out.append("    score {\n    ^bb0(%s: f32, %b: i32, %h: i32, %qi: i32, %ki: i32):" + self.score.body + "\n    }")
+        if self.visible:
+            out.append("    visible {\n    ^bb0(%b: i32, %h: i32, %qi: i32, %ki: i32):" + self.visible.body + "\n    }")
+        out.append(f"    : ({q}, {q}, {v}) -> ({v}, tensor<?x?x?xf32>)")
+        out.append(f"  return %o, %lse : {v}, tensor<?x?x?xf32>\n}}\n")
+        return "\n".join(out)
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    spec: Spec
+    shape: tuple  # batch, q_heads, k_heads, q_len, k_len
+    layout: str = "bhsd"
+    inputs: str = ""  # a generator of run.py; "" = random normal
+    why: str = ""
+    slow: bool = False
+
+    @property
+    def name(self):
+        b, hq, hk, sq, sk = self.shape
+        return f"{self.spec.name} b{b}h{hq}/{hk}s{sq}x{sk} {self.layout}" + (f" {self.inputs}" if self.inputs else "")
+
+
+def cases(dtypes):
+    """Every case for the given element types; the first type takes the whole list, the others a part of it."""
+    main = dtypes[0]
+    causal = ("causal<bottom_right>",)
+    top = ("causal<top_left>",)
+    out = []
+
+    def add(spec, *shapes, **kw):
+        out.extend(Case(spec, s, **kw) for s in shapes)
+
+    # Head dims: every multiple of 8 that pads differently, and Dv != D.
+    for d in (8, 16, 24, 32, 40, 64, 72, 80, 96, 104, 128, 160, 192, 224, 256):
+        add(Spec(d, dtype=main, masks=causal, tag="causal"), (1, 2, 1, 129, 193), why="D")
+    for d, dv in ((192, 128), (64, 128), (128, 64), (40, 72), (256, 8), (8, 256)):
+        add(Spec(d, dv, main, tag="full"), (1, 2, 2, 65, 130), why="Dv != D")
+    # Types.
+    for t in dtypes[1:]:
+        for d in (64, 128):
+            add(Spec(d, dtype=t, masks=causal, tag="causal"), (2, 4, 2, 200, 200), why="types")
+        add(Spec(80, dtype=t, tag="full"), (1, 2, 2, 77, 300), why="types")
+    # Sq != Sk in both alignments, rows without keys (M01, M02, D07).
+    pairs = ((1, 147), (113, 203), (108, 256), (256, 512), (512, 256), (1023, 1024), (1024, 1023), (239, 1), (799, 3), (1, 1), (7, 3), (3, 7))
+    for sq, sk in pairs:
+        add(Spec(64, dtype=main, masks=causal, tag="causal"), (1, 2, 1, sq, sk), why="M01")
+        add(Spec(64, dtype=main, masks=top, tag="causal_top"), (1, 2, 1, sq, sk), why="M01")
+        add(Spec(64, dtype=main, tag="full"), (1, 2, 1, sq, sk), why="M01")
+    # Ragged tails around the tile edges.
+    for s in (1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 191, 192, 255, 257):
+        add(Spec(128, dtype=main, masks=causal, tag="causal"), (1, 1, 1, s, s), why="tails")
+        add(Spec(128, dtype=main, tag="full"), (1, 1, 1, s, s), why="tails")
+    # GQA of any ratio (P04), batch, layouts.
+    for hq, hk in ((1, 1), (5, 1), (6, 2), (7, 7), (28, 4), (12, 3)):
+        add(Spec(64, dtype=main, masks=causal, tag="causal"), (2, hq, hk, 130, 130), layout="bshd", why="GQA")
+    # Windows (M04, M05), alone and with causal; Sq != Sk; a window that most rows never reach.
+    for left, right in ((3, 0), (2, 2), (0, 0), (63, 0), (64, 0), (-1, 5), (5, -1), (100, 17)):
+        tag = f"window_{left}_{right}".replace("-1", "inf")
+        spec = Spec(64, dtype=main, masks=(f"window<{left}, {right}, bottom_right>",), tag=tag)
+        add(spec, (1, 2, 1, 8, 8), (1, 2, 1, 300, 300), (1, 2, 1, 100, 300), (1, 2, 1, 300, 100), why="M04")
+    add(Spec(64, dtype=main, masks=("window<64, 0, top_left>",), tag="window_top"), (1, 16, 1, 2048, 128), why="X11: most tiles empty")
+    # Regions.
+    for tag, score in (("softcap", SOFTCAP), ("alibi", ALIBI), ("bias", BIAS), ("temperature", SCALED_BY_CAPTURE), ("causal_as_score", CAUSAL_AS_SCORE)):
+        add(Spec(64, dtype=main, score=score, tag=tag), (2, 4, 2, 150, 150), why="score region")
+        add(Spec(128, dtype=main, score=score, masks=causal, tag=tag + "_causal"), (1, 2, 2, 150, 220), why="score region")
+    for tag, visible in (("documents", DOCUMENTS), ("dilated", DILATED), ("half_dead", HALF_DEAD)):
+        add(Spec(64, dtype=main, visible=visible, tag=tag), (2, 2, 2, 150, 150), why="mask region")
+        add(Spec(128, dtype=main, visible=visible, masks=causal, tag=tag + "_causal"), (1, 2, 1, 140, 200), why="mask region")
+    add(Spec(64, dtype=main, score=SOFTCAP, visible=DOCUMENTS, masks=causal, tag="softcap_documents"), (2, 2, 1, 260, 260), why="all at once")
+    # Scales: zero, negative, large.
+    for tag, scale in (("scale0", 0.0), ("scale_negative", -0.5), ("scale_large", 4.0)):
+        add(Spec(64, dtype=main, scale=scale, masks=causal, tag=tag), (1, 2, 2, 100, 100), why="any finite scale")
+    # Numerics (N03, N04, N07) and strides (S01, S03, S10).
+    full128, causal128 = Spec(128, dtype=main, tag="full"), Spec(128, dtype=main, masks=causal, tag="causal")
+    for logit in (-1e4, -5e4, -5.5e4, -2.45e5):
+        add(full128, (1, 16, 1, 64, 64), inputs=f"logits:{logit:g}", why="N03")
+    for logit in (-20, -105, -120):
+        add(causal128, (1, 14, 2, 88, 448), inputs=f"logits:{logit:g}", why="N04")
+    add(Spec(64, dtype=main, tag="full"), (1, 1, 1, 1, 64), inputs="constant:133120" if main != "f16" else "constant:100", why="N07")
+    # Empty inputs (D01-D03).
+    for shape in ((0, 2, 2, 16, 16), (1, 2, 2, 0, 16), (1, 2, 2, 64, 0)):
+        add(Spec(64, dtype=main, tag="full"), shape, why="D01")
+    # Long ones.
+    add(causal128, (2, 8, 2, 4096, 4096), why="long", slow=True)
+    add(Spec(64, dtype=main, tag="full"), (2, 8, 8, 3000, 5000), why="long", slow=True)
+    add(Spec(256, dtype=main, masks=causal, tag="causal"), (1, 4, 4, 2048, 2048), why="long", slow=True)
+    return out
