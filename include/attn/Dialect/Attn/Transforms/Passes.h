@@ -7,6 +7,8 @@
 #ifndef ATTN_TRANSFORMS_PASSES_H
 #define ATTN_TRANSFORMS_PASSES_H
 
+#include "attn/Dialect/Attn/Transforms/Stage.h"
+
 #include "mlir/Pass/Pass.h"
 
 namespace attn {

@@ -11,10 +11,13 @@ include "mlir/Pass/PassBase.td"
 
 def SetTargetPass : Pass<"attn-set-target", "::mlir::ModuleOp"> {
   let summary = "Put the facts of a chip on the module";
+  let options = [Option<"chip", "chip", "std::string", "", "A row of Facts; empty keeps the attn.target there is">];
 }
 
 def ChooseSchedulePass : Pass<"attn-choose-schedule", "::mlir::ModuleOp"> {
   let summary = "Choose how every attention op is tiled and pipelined";
+  let options = [Option<"schedule", "schedule", "std::string", "",
+                        "`#attn.schedule<...>` for every attention op; empty: the op's own, else the table's">];
 }
 
 def TileForwardPass : Pass<"attn-tile-forward", "::mlir::ModuleOp"> {
@@ -51,6 +54,8 @@ def LowerTilesPass : Pass<"attn-lower-tiles", "::mlir::ModuleOp"> {
 
 def VerifyStagePass : Pass<"attn-verify-stage", "::mlir::ModuleOp"> {
   let summary = "Check what a stage promises";
+  let options = [Option<"stage", "stage", "::attn::Stage", "::attn::Stage::Spec", "The stage the module must be at",
+                        "::attn::stageValues()">];
 }
 
 #endif // ATTN_TRANSFORMS_PASSES_TD

@@ -1,0 +1,114 @@
+//===- Pipelines.cpp - one function per stage
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// With NVVMStage.cpp and CPU.cpp, the only place that adds passes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Pipelines/Pipelines.h"
+
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace attn;
+
+static void verifyStage(OpPassManager &pm, Stage stage) {
+  VerifyStagePassOptions options;
+  options.stage = stage;
+  pm.addPass(createVerifyStagePass(options));
+}
+
+void attn::buildTileStage(OpPassManager &pm, const TileStageOptions &options) {
+  SetTargetPassOptions target;
+  target.chip = options.chip;
+  ChooseSchedulePassOptions schedule;
+  schedule.schedule = options.schedule;
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createSetTargetPass(target));
+  pm.addPass(createChooseSchedulePass(schedule));
+  pm.addPass(createTileForwardPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  verifyStage(pm, Stage::Tiled);
+}
+
+void attn::buildMapStage(OpPassManager &pm, const MapStageOptions &) {
+  pm.addPass(createMapToGridPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  verifyStage(pm, Stage::Mapped);
+}
+
+void attn::buildPartitionStage(OpPassManager &pm, const PartitionStageOptions &) {
+  pm.addPass(createPartitionRolesPass());
+  pm.addPass(createAssignFragmentsPass());
+  pm.addPass(createPlanMemoryPass());
+  pm.addPass(createCountWaitsPass());
+  pm.addPass(createSplitSweepsPass());
+  pm.addPass(createLowerTilesPass());
+  // The plain loops lost their masks: the coordinates that fed them go here, and what is the same in every iteration
+  // moves in front of the loop.
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+  verifyStage(pm, Stage::Partitioned);
+}
+
+void attn::buildStage(OpPassManager &pm, Stage stage, const CompileOptions &options) {
+  switch (stage) {
+  case Stage::Tiled: {
+    TileStageOptions tile;
+    tile.chip = options.chip;
+    tile.schedule = options.schedule;
+    return buildTileStage(pm, tile);
+  }
+  case Stage::Mapped:
+    return buildMapStage(pm, {});
+  case Stage::Partitioned:
+    return buildPartitionStage(pm, {});
+  case Stage::NVVM:
+    return buildNVVMStage(pm, {});
+  case Stage::LLVM:
+    return buildCPUStage(pm, {});
+  case Stage::Spec:
+  case Stage::PTX:
+  case Stage::Object:
+    return;
+  }
+}
+
+SmallVector<Stage> attn::getStagesBetween(Stage from, Stage to, bool cpu) {
+  SmallVector<Stage> between;
+  for (const StageInfo &info : getStages())
+    if (info.stage > from && info.stage <= to && info.where != (cpu ? StageWhere::GPU : StageWhere::CPU))
+      between.push_back(info.stage);
+  return between;
+}
+
+/// `attn-to-<stage>`: every stage function from the spec on.
+template <Stage stage> static void registerPipelineTo(StringRef name) {
+  PassPipelineRegistration<TileStageOptions>(
+      name, getStageInfo(stage).meaning, [](OpPassManager &pm, const TileStageOptions &options) {
+        CompileOptions all{options.chip, options.schedule};
+        for (Stage s : getStagesBetween(Stage::Spec, stage, getStageInfo(stage).where == StageWhere::CPU))
+          buildStage(pm, s, all);
+      });
+}
+
+void attn::registerPipelines() {
+  registerPipelineTo<Stage::Tiled>("attn-to-tiled");
+  registerPipelineTo<Stage::Mapped>("attn-to-mapped");
+  registerPipelineTo<Stage::Partitioned>("attn-to-partitioned");
+  registerPipelineTo<Stage::NVVM>("attn-to-nvvm");
+  registerPipelineTo<Stage::LLVM>("attn-to-llvm");
+  // One stage only, for IR that is at the stage before it.
+  PassPipelineRegistration<TileStageOptions>("attn-stage-tiled", "spec to tiled", buildTileStage);
+  PassPipelineRegistration<MapStageOptions>("attn-stage-mapped", "tiled to mapped", buildMapStage);
+  PassPipelineRegistration<PartitionStageOptions>("attn-stage-partitioned", "mapped to partitioned",
+                                                  buildPartitionStage);
+  PassPipelineRegistration<NVVMStageOptions>("attn-stage-nvvm", "partitioned to nvvm", buildNVVMStage);
+  PassPipelineRegistration<CPUStageOptions>("attn-stage-llvm", "mapped to llvm, family cpu", buildCPUStage);
+}
