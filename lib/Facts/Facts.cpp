@@ -5,3 +5,141 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Facts/Facts.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+
+using namespace attn::facts;
+
+namespace {
+constexpr Chip kChips[] = {
+#define CHIP(name, family, smemBlock, smemSM, sms, regs, ptx, source)                                                  \
+  {name, Family::family, smemBlock, smemSM, sms, regs, ptx, ptx ? "+ptx" #ptx : "", source},
+#include "Chips.def"
+};
+
+constexpr MmaShape kMmaShapes[] = {
+#define MMA(family, m, n, k, element) {Family::family, m, n, k, element},
+#include "MmaShapes.def"
+};
+
+constexpr ScheduleRow kSchedules[] = {
+#define SCHEDULE(family, pass, maxHeadDim, text, source) {Family::family, Pass::pass, maxHeadDim, text, source},
+#include "ScheduleTable.def"
+};
+
+constexpr bool chipsAreSane() {
+  for (const Chip &chip : kChips) {
+    bool isCpu = chip.family == Family::Cpu;
+    if (isCpu != (chip.ptxVersion == 0) || isCpu != (chip.smemPerBlock == 0))
+      return false;
+    // One block may use all of an SM but what the driver keeps.
+    if (!isCpu && chip.smemPerBlock + kReservedSmemPerBlock != chip.smemPerSM)
+      return false;
+    if (chip.sms < 1 || chip.source.empty())
+      return false;
+  }
+  return true;
+}
+static_assert(chipsAreSane());
+
+/// Classes grow inside a family and pass and end at kMaxHeadDim, so that every head dimension up to there has a row.
+constexpr bool scheduleClassesAreSane() {
+  for (size_t i = 0, e = std::size(kSchedules); i != e; ++i) {
+    const ScheduleRow &row = kSchedules[i];
+    bool last = i + 1 == e || kSchedules[i + 1].family != row.family || kSchedules[i + 1].pass != row.pass;
+    if (last ? row.maxHeadDim != kMaxHeadDim : kSchedules[i + 1].maxHeadDim < row.maxHeadDim)
+      return false;
+    if (row.schedule.empty() || row.source.empty())
+      return false;
+  }
+  return true;
+}
+static_assert(scheduleClassesAreSane());
+
+/// `text`, padded with blanks to `width`.
+std::string column(std::string_view text, size_t width) {
+  std::string padded(text);
+  padded.resize(std::max(width, padded.size()), ' ');
+  return padded;
+}
+std::string column(int64_t value, size_t width) { return column(std::to_string(value), width); }
+} // namespace
+
+std::string_view attn::facts::familyName(Family family) {
+  switch (family) {
+  case Family::MmaSync:
+    return "mma_sync";
+  case Family::Wgmma:
+    return "wgmma";
+  case Family::Cpu:
+    return "cpu";
+  }
+  return "";
+}
+
+std::string_view attn::facts::passName(Pass) { return "forward"; }
+
+const std::vector<Chip> &attn::facts::chips() {
+  static const std::vector<Chip> rows(std::begin(kChips), std::end(kChips));
+  return rows;
+}
+
+const Chip *attn::facts::findChip(std::string_view name) {
+  for (const Chip &chip : kChips)
+    if (chip.name == name)
+      return &chip;
+  return nullptr;
+}
+
+const std::vector<MmaShape> &attn::facts::mmaShapes() {
+  static const std::vector<MmaShape> rows(std::begin(kMmaShapes), std::end(kMmaShapes));
+  return rows;
+}
+
+const MmaShape *attn::facts::findMmaShape(Family family, std::string_view element) {
+  for (const MmaShape &shape : kMmaShapes)
+    if (shape.family == family && shape.element == element)
+      return &shape;
+  return nullptr;
+}
+
+const std::vector<ScheduleRow> &attn::facts::scheduleTable() {
+  static const std::vector<ScheduleRow> rows(std::begin(kSchedules), std::end(kSchedules));
+  return rows;
+}
+
+std::vector<const ScheduleRow *> attn::facts::schedulesFor(Family family, Pass pass, int64_t headDim) {
+  std::vector<const ScheduleRow *> rows;
+  for (const ScheduleRow &row : kSchedules) {
+    if (row.family != family || row.pass != pass || headDim > row.maxHeadDim)
+      continue;
+    if (!rows.empty() && rows.back()->maxHeadDim != row.maxHeadDim)
+      break;
+    rows.push_back(&row);
+  }
+  return rows;
+}
+
+std::string attn::facts::listChips() {
+  std::string text = "chip    family    smem/block  smem/SM  SMs  PTX   source\n";
+  for (const Chip &chip : kChips) {
+    std::string ptx = chip.ptxVersion
+                          ? std::to_string(chip.ptxVersion / 10) + "." + std::to_string(chip.ptxVersion % 10)
+                          : std::string("-");
+    text += column(chip.name, 8) + column(familyName(chip.family), 10) + column(chip.smemPerBlock, 12) +
+            column(chip.smemPerSM, 9) + column(chip.sms, 5) + column(ptx, 6) + std::string(chip.source) + "\n";
+  }
+  return text;
+}
+
+std::string attn::facts::listSchedules() {
+  std::string text = "family    pass     head dim  schedule (source)\n";
+  for (const ScheduleRow &row : kSchedules)
+    text += column(familyName(row.family), 10) + column(passName(row.pass), 9) +
+            column("<= " + std::to_string(row.maxHeadDim), 10) + std::string(row.schedule) + " (" +
+            std::string(row.source) + ")\n";
+  return text;
+}

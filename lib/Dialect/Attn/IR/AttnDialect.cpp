@@ -44,6 +44,8 @@ static LogicalResult verifyDiscardable(function_ref<InFlightDiagnostic()> error,
     return expect(isa<StringAttr>(attribute.getValue()), "a string");
   if (name == AttnDialect::kMeaningAttr)
     return expect(isa<DictionaryAttr>(attribute.getValue()), "a dictionary");
+  if (name == AttnDialect::kSmemBytesAttr)
+    return expect(isa<IntegerAttr>(attribute.getValue()), "an integer");
   return error() << "unknown attribute '" << name << "'";
 }
 

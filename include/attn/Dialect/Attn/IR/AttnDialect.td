@@ -39,6 +39,8 @@ def Attn_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kRoleAttr = "attn.role";
     /// On a function from `tiled` on: what it computes, for the manifest's `meaning` (a dictionary).
     static constexpr ::llvm::StringLiteral kMeaningAttr = "attn.meaning";
+    /// On a kernel's llvm.func at `nvvm`: bytes of dynamic shared memory, an i64.
+    static constexpr ::llvm::StringLiteral kSmemBytesAttr = "attn.smem_bytes";
   }];
 }
 

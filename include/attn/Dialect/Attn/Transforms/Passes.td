@@ -11,13 +11,41 @@ include "mlir/Pass/PassBase.td"
 
 def SetTargetPass : Pass<"attn-set-target", "::mlir::ModuleOp"> {
   let summary = "Put the facts of a chip on the module";
-  let options = [Option<"chip", "chip", "std::string", "", "A row of Facts; empty keeps the attn.target there is">];
+  let description = [{
+    Consumes a module without `attn.target`; produces the same module with the chip's row of Facts as `#attn.target`.
+    An `attn.target` that is already there wins, numbers included, so that a test or a user can state any machine.
+    Fails if the chip is unknown, or is not the one the module was written for.
+
+    ```mlir
+    module { ... }                                                         // chip=sm_80
+    module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync, smem = 166912, ...>} { ... }
+    ```
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", "", "Machine to compile for: a row of Facts, such as sm_80, sm_90a or cpu">
+  ];
+  let dependentDialects = ["::attn::AttnDialect"];
 }
 
 def ChooseSchedulePass : Pass<"attn-choose-schedule", "::mlir::ModuleOp"> {
   let summary = "Choose how every attention op is tiled and pipelined";
-  let options = [Option<"schedule", "schedule", "std::string", "",
-                        "`#attn.schedule<...>` for every attention op; empty: the op's own, else the table's">];
+  let description = [{
+    Consumes `attn.sdpa` in a module with `attn.target`; produces the same ops with `schedule` set, `from` naming the
+    rule that spoke. First answer wins:
+
+    1. the schedule written on the op;
+    2. the `schedule` option;
+    3. the first row of the schedule table (family, pass, head dimension) that fits;
+    4. the largest of a short list that fits.
+
+    What is chosen fits the target: shared memory and registers by formula, tiles that are multiples of the matrix
+    instruction. Fails if an override does not fit, if nothing fits, or if the target has no such kernel (f32 on a
+    GPU); the message names need and limit. The remark `schedule` carries rule, tile, warps and bytes.
+  }];
+  let options = [
+    Option<"schedule", "schedule", "std::string", "",
+           "Schedule for every op that has none, as in #attn.schedule<...>, for example tile = [128, 64], warps = [4, 1]">
+  ];
 }
 
 def TileForwardPass : Pass<"attn-tile-forward", "::mlir::ModuleOp"> {

@@ -1,0 +1,80 @@
+//===- Facts.h - chips, instruction shapes and schedules as data ---*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The bottom room: plain structs, no MLIR types, includes nothing of the project. Every row comes from a .def file
+// beside Facts.cpp and ends with its source. Passes do not read chips from here: `attn-set-target` copies a row into
+// `#attn.target`, and whoever needs a machine fact reads that attribute, so a test can state any machine.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_FACTS_FACTS_H
+#define ATTN_FACTS_FACTS_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn::facts {
+
+/// Which instructions move tiles and multiply them.
+enum class Family { MmaSync, Wgmma, Cpu };
+std::string_view familyName(Family family);
+
+/// One machine.
+struct Chip {
+  std::string_view name;
+  Family family;
+  int64_t smemPerBlock;        ///< bytes of shared memory one block may opt in to
+  int64_t smemPerSM;           ///< bytes of shared memory an SM has for all its blocks
+  int64_t sms;                 ///< multiprocessors of the usual part; the runtime asks the device itself
+  int64_t regsPerSM;           ///< 32-bit registers of an SM
+  int64_t ptxVersion;          ///< PTX ISA to emit, times ten; 0: no PTX
+  std::string_view ptxFeature; ///< the same as a feature of the NVPTX back end
+  std::string_view source;
+};
+
+/// Bytes of shared memory the driver keeps for itself in every block on an SM.
+constexpr int64_t kReservedSmemPerBlock = 1024;
+/// Registers a thread can name.
+constexpr int64_t kMaxRegsPerThread = 255;
+/// The largest head dimension the rows below were made and tested for.
+constexpr int64_t kMaxHeadDim = 256;
+
+const std::vector<Chip> &chips();
+/// The row of a chip, or null.
+const Chip *findChip(std::string_view name);
+
+/// One matrix instruction: D[m, n] += A[m, k] B[k, n] in f32. n = 0: any multiple of 8 up to 256.
+struct MmaShape {
+  Family family;
+  int64_t m, n, k;
+  std::string_view element; ///< type of A and B
+};
+const std::vector<MmaShape> &mmaShapes();
+/// The instruction of a family for an element type ("f16", "bf16"), or null.
+const MmaShape *findMmaShape(Family family, std::string_view element);
+
+enum class Pass { Forward };
+std::string_view passName(Pass pass);
+
+/// One row of the schedule table: for head dimensions (the larger of D and Dv) up to `maxHeadDim`.
+struct ScheduleRow {
+  Family family;
+  Pass pass;
+  int64_t maxHeadDim;
+  std::string_view schedule; ///< the text between < and > of `#attn.schedule`
+  std::string_view source;
+};
+const std::vector<ScheduleRow> &scheduleTable();
+/// The rows of the first head-dimension class that holds `headDim`, best first: take the first one that fits.
+std::vector<const ScheduleRow *> schedulesFor(Family family, Pass pass, int64_t headDim);
+
+/// Texts of the tools' --list-chips and --list-schedules, a line per row.
+std::string listChips();
+std::string listSchedules();
+
+} // namespace attn::facts
+
+#endif // ATTN_FACTS_FACTS_H

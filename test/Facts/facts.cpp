@@ -1,0 +1,38 @@
+// The tables as the tools print them, and their look-ups. Facts needs nothing but a C++ compiler.
+// RUN: %cxx -std=c++17 -I %attn_src/include %s %attn_src/lib/Facts/Facts.cpp -o %t
+// RUN: %t | FileCheck %s
+
+#include "attn/Facts/Facts.h"
+
+#include <cassert>
+#include <cstdio>
+
+using namespace attn::facts;
+
+int main() {
+  // CHECK: chip    family    smem/block  smem/SM  SMs  PTX   source
+  // CHECK-NEXT: sm_80   mma_sync  166912      167936   108  7.4   CUDA guide, 8.0; A100
+  // CHECK: sm_90a  mma_sync  232448      233472   132  8.0
+  // CHECK: cpu     cpu       0           0        1    -
+  std::fputs(listChips().c_str(), stdout);
+
+  // CHECK: family    pass     head dim  schedule (source)
+  // CHECK-NEXT: mma_sync  forward  <= 64     tile = [128, 64], warps = [4, 1],
+  // CHECK: cpu       forward  <= 256    tile = [64, 64]
+  std::fputs(listSchedules().c_str(), stdout);
+
+  // CHECK: sm_80 +ptx74, cpu '', sm_70 unknown
+  std::printf("sm_80 %s, cpu '%s', sm_70 %s\n", findChip("sm_80")->ptxFeature.data(),
+              findChip("cpu")->ptxFeature.data(), findChip("sm_70") ? "known" : "unknown");
+
+  // Every head dimension has at least one row; a class does not run into the next one.
+  // CHECK: rows: 1 2 2 3, beyond: 0
+  auto rows = [](int64_t d) { return schedulesFor(Family::MmaSync, Pass::Forward, d).size(); };
+  std::printf("rows: %zu %zu %zu %zu, beyond: %zu\n", rows(8), rows(72), rows(192), rows(256), rows(264));
+
+  // CHECK: bf16 16x8x16, f32 none
+  const MmaShape *mma = findMmaShape(Family::MmaSync, "bf16");
+  std::printf("bf16 %dx%dx%d, f32 %s\n", int(mma->m), int(mma->n), int(mma->k),
+              findMmaShape(Family::MmaSync, "f32") ? "some" : "none");
+  return 0;
+}
