@@ -78,6 +78,13 @@ public:
   }
 
 private:
+  /// A score too large for the type stays as it is: were it an infinity, the
+  /// plain row would be meaningless and excuse any error.
+  double roundScore(double score) const {
+    const double rounded = roundTo(type, score);
+    return std::isinf(rounded) ? score : rounded;
+  }
+
   /// Turns one row of dots into weights and returns its lse. The weight of a
   /// key that is not seen is -0.0: it adds nothing, and can be told from the
   /// weight of a seen key that underflowed.
@@ -95,7 +102,7 @@ private:
       double scores[chunkKeys];
       bool isSeen[chunkKeys];
       for (int i = 0; i < count; ++i)
-        scores[i] = roundTo(type, T(problem.scale) * row[at + i]);
+        scores[i] = roundScore(T(problem.scale) * row[at + i]);
       std::fill(isSeen, isSeen + count, true);
       if (score)
         score->score(block.b, block.h, q, window.first + at, count, scores);
@@ -104,7 +111,7 @@ private:
       for (int i = 0; i < count; ++i) {
         // A score of -inf is as good as a mask.
         seen[at + i] = isSeen[i] && scores[i] != -infinity;
-        row[at + i] = static_cast<T>(roundTo(type, scores[i]));
+        row[at + i] = static_cast<T>(roundScore(scores[i]));
         if (seen[at + i])
           largest = std::max<double>(largest, row[at + i]);
       }

@@ -1,0 +1,89 @@
+// A CPU kernel written by hand, with the interface a compiled one has
+// (docs/Manifest.md): params points at the values of the manifest's args, and
+// tiles [begin, end) are to be computed. -D switches make it wrong in one way.
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { D = 16, DV = 8, ROWS = 16 };
+
+// A memref argument: its pointer, the strides of all dims but the last, the sizes.
+typedef struct {
+  float *data;
+  int64_t stride[3];
+  int32_t size[4];
+} tensor;
+
+static tensor take(void *const **params, int rank) {
+  tensor t = {0};
+  t.data = *(float *const *)*(*params)++;
+  for (int d = 0; d < rank - 1; ++d)
+    t.stride[d] = *(const int64_t *)*(*params)++;
+  for (int d = 0; d < rank; ++d)
+    t.size[d] = *(const int32_t *)*(*params)++;
+  return t;
+}
+
+static float *row(const tensor *t, int b, int h, int s) {
+  return t->data + b * t->stride[0] + h * t->stride[1] + s * t->stride[2];
+}
+
+void attention(void *const *params, int64_t begin, int64_t end) {
+  tensor q = take(&params, 4), k = take(&params, 4), v = take(&params, 4);
+#ifdef REGION
+  tensor slopes = take(&params, 1);
+  const float cap = *(const float *)*params++;
+#endif
+  tensor o = take(&params, 4), lse = take(&params, 3);
+  const int Hq = q.size[1], Hk = k.size[1], Sq = q.size[2], Sk = k.size[2];
+  const int perHead = (Sq + ROWS - 1) / ROWS;
+#ifdef HANG
+  sleep(100);
+#endif
+  float *s = malloc(sizeof(float) * (Sk + 1));
+  for (int64_t id = begin; id < end; ++id) {
+    const int i = id % perHead, h = id / perHead % Hq, b = id / perHead / Hq;
+    for (int r = i * ROWS; r < Sq && r < (i + 1) * ROWS; ++r) {
+#ifdef SKIP_ROW
+      if (r == 20)
+        continue;
+#endif
+      int seen = r + Sk - Sq + 1; // causal, bottom right
+#ifdef WRONG_MASK
+      seen += 1;
+#endif
+      seen = seen < 0 ? 0 : seen > Sk ? Sk : seen;
+      float max = -INFINITY, sum = 0, *out = row(&o, b, h, r);
+      for (int j = 0; j < seen; ++j) {
+        s[j] = 0;
+        for (int d = 0; d < D; ++d)
+          s[j] += row(&q, b, h, r)[d] * row(&k, b, h / (Hq / Hk), j)[d];
+        s[j] *= 0.25f;
+#ifdef REGION
+        s[j] = cap * tanhf(s[j] / cap) + slopes.data[h] * (float)(j - r);
+#endif
+        max = s[j] > max ? s[j] : max;
+      }
+      for (int d = 0; d < DV; ++d)
+        out[d] = 0;
+      for (int j = 0; j < seen; ++j) {
+        sum += s[j] = expf(s[j] - max);
+        for (int d = 0; d < DV; ++d)
+          out[d] += s[j] * row(&v, b, h / (Hq / Hk), j)[d];
+      }
+      for (int d = 0; d < DV && seen; ++d)
+        out[d] /= sum;
+#ifdef STRAY
+      out[DV] = 0;
+#endif
+#ifdef BASE_2
+      sum = log2f(sum);
+#else
+      sum = logf(sum);
+#endif
+      lse.data[b * lse.stride[0] + h * lse.stride[1] + r] = seen ? max + sum : -INFINITY;
+    }
+  }
+  free(s);
+}

@@ -1,0 +1,185 @@
+//===- Launch.cpp - runs the kernel and times it --------------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Launch.h"
+#include "Failure.h"
+#include "attn_rt/attn_device.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+namespace attn {
+namespace run {
+namespace {
+
+/// Ends the process unless it is destroyed in time.
+class Watchdog {
+public:
+  explicit Watchdog(double seconds)
+      : thread([this, seconds] {
+          std::unique_lock<std::mutex> lock(mutex);
+          if (!done.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return stopped; })) {
+            std::fprintf(stderr, "attn-run: error: the kernel did not finish in %g s (--timeout)\n", seconds);
+            std::fflush(stderr);
+            std::_Exit(Machine);
+          }
+        }) {}
+  ~Watchdog() {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      stopped = true;
+    }
+    done.notify_one();
+    thread.join();
+  }
+
+private:
+  std::mutex mutex;
+  std::condition_variable done;
+  bool stopped = false;
+  std::thread thread; // last: it uses the others
+};
+
+/// A launch of `tensors`, which live as long as this does.
+struct Arguments {
+  std::vector<attn_tensor> tensors;
+  std::vector<const attn_tensor *> pointers;
+  attn_launch launch = {};
+
+  void finish() {
+    for (const attn_tensor &tensor : tensors)
+      pointers.push_back(&tensor);
+    launch.size = sizeof(launch);
+    launch.num_operands = static_cast<uint32_t>(tensors.size());
+    launch.operands = pointers.data();
+  }
+};
+
+Timing launchOnCpu(attn_kernel *kernel, Operands &operands, const Options &options) {
+  attn_set_cpu_threads(static_cast<uint32_t>(options.threads));
+  Arguments arguments;
+  for (const Operand &operand : operands.all)
+    arguments.tensors.push_back(operand.tensor(operand.buffer()));
+  arguments.finish();
+  uint64_t workspaceBytes = 0;
+  require(attn_kernel_workspace_bytes(kernel, &arguments.launch, &workspaceBytes));
+  std::vector<char> workspace(workspaceBytes + 256);
+  arguments.launch.workspace = workspace.data() + (256 - reinterpret_cast<uintptr_t>(workspace.data()) % 256) % 256;
+  arguments.launch.workspace_bytes = workspaceBytes;
+
+  Timing timing;
+  const uint32_t threads = attn_cpu_threads();
+  timing.device = "cpu, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  for (int i = -1; i < options.repeat; ++i) { // -1 warms up
+    const auto begin = std::chrono::steady_clock::now();
+    require(attn_kernel_launch(kernel, &arguments.launch));
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    if (i >= 0)
+      timing.milliseconds.push_back(took.count());
+  }
+  return timing;
+}
+
+/// Device memory that is freed before the device is closed.
+class Gpu {
+public:
+  explicit Gpu(int ordinal) { require(attn_device_open(ordinal, &device)); }
+  ~Gpu() {
+    for (void *pointer : memory)
+      attn_device_free(device, pointer);
+    attn_device_close(device);
+  }
+  void *allocate(size_t bytes) {
+    void *pointer = nullptr;
+    require(attn_device_alloc(device, bytes, &pointer));
+    memory.push_back(pointer);
+    return pointer;
+  }
+
+  attn_device *device = nullptr;
+
+private:
+  std::vector<void *> memory;
+};
+
+Timing launchOnGpu(attn_kernel *kernel, Operands &operands, const Options &options) {
+  Gpu gpu(options.gpu);
+  Timing timing;
+  timing.device = attn_device_name(gpu.device);
+  std::vector<void *> buffers;
+  Arguments arguments;
+  for (const Operand &operand : operands.all) {
+    void *base = operand.buffer(); // a scalar's value is read on the host
+    if (operand.role != ATTN_ROLE_SCALAR) {
+      base = gpu.allocate(operand.bufferBytes());
+      require(attn_device_copy_in(gpu.device, base, operand.buffer(), operand.bufferBytes()));
+    }
+    buffers.push_back(base);
+    arguments.tensors.push_back(operand.tensor(base));
+  }
+  arguments.finish();
+  uint64_t workspaceBytes = 0;
+  require(attn_kernel_workspace_bytes(kernel, &arguments.launch, &workspaceBytes));
+  if (workspaceBytes > 0)
+    arguments.launch.workspace = gpu.allocate(workspaceBytes);
+  arguments.launch.workspace_bytes = workspaceBytes;
+
+  require(attn_kernel_prepare(kernel));
+  for (int i = -1; i < options.repeat; ++i) { // -1 warms up
+    float milliseconds = 0;
+    require(attn_device_timer_start(gpu.device));
+    require(attn_kernel_launch(kernel, &arguments.launch));
+    require(attn_device_timer_stop(gpu.device, &milliseconds));
+    require(attn_device_synchronize(gpu.device));
+    if (i >= 0)
+      timing.milliseconds.push_back(milliseconds);
+  }
+  for (size_t i = 0; i < buffers.size(); ++i)
+    if (Operand &operand = operands.all[i]; operand.isOutput())
+      require(attn_device_copy_out(gpu.device, operand.buffer(), buffers[i], operand.bufferBytes()));
+  return timing;
+}
+
+} // namespace
+
+void require(attn_status status) {
+  switch (status) {
+  case ATTN_OK:
+    return;
+  case ATTN_ERROR_DEVICE:
+  case ATTN_ERROR_NO_DRIVER:
+  case ATTN_ERROR_NO_DEVICE:
+  case ATTN_ERROR_ARCH:
+  case ATTN_ERROR_CODE:
+  case ATTN_ERROR_RESOURCES:
+  case ATTN_ERROR_LAUNCH:
+  case ATTN_ERROR_OUT_OF_MEMORY:
+    throw Failure{Machine, attn_last_error()};
+  default:
+    throw Failure{Refused, attn_last_error()};
+  }
+}
+
+double Timing::median() const {
+  std::vector<double> sorted = milliseconds;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted.empty() ? 0 : (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
+}
+
+Timing launch(attn_kernel *kernel, Operands &operands, const Options &options) {
+  Watchdog watchdog(options.timeout);
+  const bool onCpu = attn_kernel_chip(kernel) == std::string("cpu");
+  return onCpu ? launchOnCpu(kernel, operands, options) : launchOnGpu(kernel, operands, options);
+}
+
+} // namespace run
+} // namespace attn

@@ -1,0 +1,30 @@
+//===- Launch.h - runs the kernel and times it ------------------*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_RUN_LAUNCH_H
+#define ATTN_RUN_LAUNCH_H
+
+#include "Operands.h"
+
+namespace attn {
+namespace run {
+
+struct Timing {
+  std::string device;               ///< "NVIDIA H200", or "cpu, 2 threads"
+  std::vector<double> milliseconds; ///< of each timed launch
+  double median() const;
+};
+
+/// Launches once to warm up, then options.repeat times; outputs end up in the
+/// operands' host memory. A kernel that takes longer than options.timeout ends
+/// the process with exit code 3: a GPU that hangs cannot be talked to.
+Timing launch(attn_kernel *kernel, Operands &operands, const Options &options);
+
+} // namespace run
+} // namespace attn
+
+#endif // ATTN_RUN_LAUNCH_H

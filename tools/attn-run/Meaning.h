@@ -1,0 +1,36 @@
+//===- Meaning.h - what a manifest says its kernel computes -----*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_RUN_MEANING_H
+#define ATTN_RUN_MEANING_H
+
+#include "attn/Reference/Attention.h"
+
+#include <optional>
+
+namespace attn {
+namespace run {
+
+/// The manifest's "meaning" in Reference's terms.
+struct Meaning {
+  double scale = 1;
+  std::vector<reference::NamedMask> masks;
+  std::optional<reference::Program> score, visible;
+};
+
+/// Reads a manifest's "meaning". `captures` are the captured tensors and scalars
+/// its regions may read. Refuses, by name, whatever Reference cannot judge.
+Meaning parseMeaning(const char *json, const reference::Captures &captures);
+
+/// The size that dimension `d` of the captured tensor `name` is indexed by
+/// ("q_heads", ...), if a gather of a region uses a coordinate as it is.
+std::optional<std::string> indexedBy(const char *json, const std::string &name, size_t d);
+
+} // namespace run
+} // namespace attn
+
+#endif // ATTN_RUN_MEANING_H

@@ -1,0 +1,311 @@
+//===- Operands.cpp - the tensors of one run ------------------------------===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Operands.h"
+#include "Failure.h"
+#include "Meaning.h"
+#include "Npy.h"
+#include "Random.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace attn {
+namespace run {
+namespace {
+
+using namespace reference;
+
+constexpr size_t alignment = 256;   // of a buffer, as cuMemAlloc gives it
+constexpr size_t guardBytes = 4096; // before and after the elements
+
+ElementType toElementType(uint32_t dtype) {
+  const auto type = parseElementType(attn_dtype_name(dtype));
+  if (!type)
+    refuse(std::string("operand type ") + attn_dtype_name(dtype) + " is not known to attn-run");
+  return *type;
+}
+
+uint32_t toDtype(ElementType type) {
+  for (uint32_t dtype = ATTN_F16; dtype <= ATTN_I32; ++dtype)
+    if (std::string(attn_dtype_name(dtype)) == spelling(type))
+      return dtype;
+  return 0;
+}
+
+std::string shapeText(const std::vector<int64_t> &dims) {
+  std::string text = "(";
+  for (size_t d = 0; d < dims.size(); ++d)
+    text += (d ? ", " : "") + (dims[d] < 0 ? std::string("?") : std::to_string(dims[d]));
+  return text + ")";
+}
+
+/// Learns named sizes and unnamed dims from a file's shape.
+void takeShape(const attn_operand_info &info, const std::string &path, const NpyArray &array, Operand &operand,
+               std::map<std::string, int64_t> &sizes) {
+  if (!array.holds(operand.type))
+    refuse(path + ": " + operand.name + " expects " + spelling(operand.type) +
+           (operand.type == ElementType::bf16 ? " (stored as u2)" : "") + ", got " + array.descr);
+  if (array.dims.size() != operand.dims.size())
+    refuse(path + ": " + operand.name + " expects " + std::to_string(operand.dims.size()) + " dimensions, got shape " +
+           shapeText(array.dims));
+  for (size_t d = 0; d < array.dims.size(); ++d) {
+    int64_t &expected =
+        info.dim_names[d] ? sizes.emplace(info.dim_names[d], array.dims[d]).first->second : operand.dims[d];
+    if (expected < 0)
+      expected = array.dims[d];
+    if (expected != array.dims[d])
+      refuse(path + ": " + operand.name + ": dimension " + std::to_string(d) +
+             (info.dim_names[d] ? std::string(" (") + info.dim_names[d] + ")" : "") + " expected " +
+             std::to_string(expected) + ", got " + std::to_string(array.dims[d]));
+  }
+}
+
+/// Well-known sizes, by input (q, k) and dimension.
+constexpr const char *wellKnown[2][3] = {{"batch", "q_heads", "q_len"}, {nullptr, "k_heads", "k_len"}};
+
+/// Learns the well-known sizes a kernel was compiled for.
+void takeFixedSizes(Operands &operands, const std::vector<attn_operand_info> &infos) {
+  for (size_t input = 0; input < std::min<size_t>(2, operands.inputs.size()); ++input)
+    for (uint32_t d = 0; d < std::min<uint32_t>(3, infos[operands.inputs[input]].rank); ++d)
+      if (const int64_t dim = infos[operands.inputs[input]].dims[d]; dim >= 0 && wellKnown[input][d])
+        operands.sizes.emplace(wellKnown[input][d], dim);
+}
+
+/// A name that a dimension of the kernel has, or "capture.N" for one without.
+bool isSizeName(const std::string &name, const std::vector<attn_operand_info> &infos) {
+  for (const auto &input : wellKnown)
+    if (std::any_of(std::begin(input), std::end(input), [&](const char *known) { return known && name == known; }))
+      return true;
+  for (const attn_operand_info &info : infos)
+    for (uint32_t d = 0; d < info.rank; ++d)
+      if (info.dim_names[d] ? name == info.dim_names[d] : name == std::string(info.name) + "." + std::to_string(d))
+        return true;
+  return false;
+}
+
+/// Values of the well-known sizes that neither files nor --shape gave.
+void fillDefaults(std::map<std::string, int64_t> &sizes) {
+  sizes.emplace("batch", 2);
+  sizes.emplace("q_heads", sizes.count("k_heads") ? 4 * sizes["k_heads"] : 8);
+  const int64_t heads = sizes["q_heads"];
+  sizes.emplace("k_heads", heads % 4 == 0 ? heads / 4 : heads);
+  sizes.emplace("q_len", sizes.count("k_len") ? sizes["k_len"] : 512);
+  sizes.emplace("k_len", sizes["q_len"]);
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Operand
+//===----------------------------------------------------------------------===//
+
+int64_t Operand::numElements() const {
+  return std::accumulate(dims.begin(), dims.end(), int64_t(1), std::multiplies<int64_t>());
+}
+
+void Operand::allocate(const std::vector<size_t> &order, int64_t rowPad, int64_t offset) {
+  double wanted = static_cast<double>(sizeInBytes(type));
+  for (int64_t dim : dims)
+    wanted *= static_cast<double>(dim);
+  if (wanted > 0x1p40)
+    refuse(name + ": shape " + shapeText(dims) + " is too large");
+  strides.assign(dims.size(), 1);
+  int64_t extent = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    strides[order[i]] = extent;
+    extent *= dims[order[i]];
+    if (i + 1 == order.size() && order.size() > 1)
+      extent += rowPad;
+  }
+  const int64_t size = sizeInBytes(type);
+  start = guardBytes + static_cast<size_t>(offset * size);
+  bytes = start + static_cast<size_t>(std::max<int64_t>(extent, 0) * size) + guardBytes;
+  memory.reset(new char[bytes + alignment]);
+  aligned = memory.get() + (alignment - reinterpret_cast<uintptr_t>(memory.get()) % alignment);
+  std::memset(aligned, 0xff, bytes);
+}
+
+attn_tensor Operand::tensor(void *base) const {
+  attn_tensor tensor = {};
+  tensor.size = sizeof(tensor);
+  tensor.dtype = toDtype(type);
+  tensor.data = static_cast<char *>(base) + start;
+  tensor.rank = static_cast<uint32_t>(dims.size());
+  for (size_t d = 0; d < dims.size(); ++d) {
+    tensor.sizes[d] = dims[d];
+    tensor.strides[d] = strides[d];
+  }
+  return tensor;
+}
+
+/// Calls visit(element, address) in row-major order, a row at a time.
+template <typename Visit> void Operand::eachElement(Visit visit) const {
+  const int64_t count = numElements(), row = dims.empty() ? 1 : dims.back(), size = sizeInBytes(type);
+  std::vector<int64_t> at(dims.size(), 0);
+  for (int64_t element = 0; element < count; element += row) {
+    int64_t offset = 0;
+    for (size_t d = 0; d < dims.size(); ++d)
+      offset += at[d] * strides[d];
+    char *address = aligned + start + offset * size;
+    for (int64_t i = 0; i < row; ++i) // the last stride is 1
+      visit(element + i, address + i * size);
+    for (size_t d = dims.size(); d-- > 1 && ++at[d - 1] == dims[d - 1];)
+      at[d - 1] = 0;
+  }
+}
+
+void Operand::assign(const std::vector<char> &rowMajor) {
+  const size_t size = static_cast<size_t>(sizeInBytes(type));
+  eachElement([&](int64_t i, char *address) { std::memcpy(address, rowMajor.data() + i * size, size); });
+}
+
+std::vector<char> Operand::rowMajor() const {
+  const size_t size = static_cast<size_t>(sizeInBytes(type));
+  std::vector<char> result(static_cast<size_t>(numElements()) * size);
+  eachElement([&](int64_t i, char *address) { std::memcpy(result.data() + i * size, address, size); });
+  return result;
+}
+
+std::optional<int64_t> Operand::strayWrite() const {
+  std::vector<char> rest(aligned, aligned + bytes);
+  const size_t size = static_cast<size_t>(sizeInBytes(type));
+  eachElement([&](int64_t, char *address) { std::memset(rest.data() + (address - aligned), 0xff, size); });
+  for (size_t i = 0; i < bytes; ++i)
+    if (rest[i] != '\xff')
+      return static_cast<int64_t>(i) - static_cast<int64_t>(start);
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+Captures Operands::captures() const {
+  Captures result;
+  for (const Operand &operand : all)
+    if (operand.role == ATTN_ROLE_CAPTURE || operand.role == ATTN_ROLE_SCALAR)
+      result[operand.name] = operand.view();
+  return result;
+}
+
+Problem Operands::problem() const {
+  Problem problem;
+  problem.q = all[inputs[0]].view();
+  problem.k = all[inputs[1]].view();
+  problem.v = all[inputs[2]].view();
+  return problem;
+}
+
+Operands makeOperands(const attn_kernel *kernel, const Options &options) {
+  Operands operands;
+  std::map<std::string, NpyArray> files;
+  std::vector<attn_operand_info> infos(attn_kernel_num_operands(kernel));
+  for (uint32_t i = 0; i < infos.size(); ++i) {
+    attn_operand_info &info = infos[i];
+    info.size = sizeof(info);
+    require(attn_kernel_operand_info(kernel, i, &info));
+    Operand operand;
+    operand.name = info.name;
+    operand.role = static_cast<attn_role>(info.role);
+    operand.type = toElementType(info.dtype);
+    operand.dims.assign(info.dims, info.dims + info.rank);
+    if (operand.role == ATTN_ROLE_IN)
+      operands.inputs.push_back(i);
+    if (operand.isOutput())
+      operands.outputs.push_back(i);
+    if (const auto path = options.inputs.find(operand.name); path != options.inputs.end()) {
+      if (operand.isOutput() || operand.role == ATTN_ROLE_SCALAR)
+        refuse("--in: '" + operand.name + "' is not an input tensor");
+      files[operand.name] = readNpy(path->second);
+      takeShape(info, path->second, files[operand.name], operand, operands.sizes);
+    }
+    operands.all.push_back(std::move(operand));
+  }
+
+  auto named = [&](const char *option, const std::string &name, auto accept) {
+    for (const Operand &operand : operands.all)
+      if (operand.name == name && accept(operand))
+        return;
+    refuse(std::string(option) + ": the kernel has no such operand '" + name + "'");
+  };
+  auto anyOperand = [](const Operand &) { return true; };
+  for (const auto &[name, path] : options.inputs)
+    named("--in", name, anyOperand);
+  for (const auto &[name, gain] : options.gains)
+    named("--gain", name, anyOperand);
+  for (const auto &[name, path] : options.saves)
+    named("--save", name, [](const Operand &operand) { return operand.isOutput(); });
+  for (const auto &[name, value] : options.scalars)
+    named("--set", name, [](const Operand &operand) { return operand.role == ATTN_ROLE_SCALAR; });
+
+  takeFixedSizes(operands, infos);
+  for (const auto &[name, value] : options.sizes) {
+    if (!isSizeName(name, infos))
+      refuse("--shape: the kernel has no size '" + name + "'");
+    if (name.find('.') != std::string::npos)
+      continue; // one dim of a capture
+    const auto [known, added] = operands.sizes.emplace(name, value);
+    if (!added && known->second != value)
+      refuse("--shape: " + name + " is fixed to " + std::to_string(known->second) + " by the kernel or a file, got " +
+             std::to_string(value));
+  }
+  fillDefaults(operands.sizes);
+
+  for (size_t i = 0; i < infos.size(); ++i) {
+    Operand &operand = operands.all[i];
+    for (size_t d = 0; d < operand.dims.size(); ++d) {
+      int64_t &dim = operand.dims[d];
+      if (dim >= 0)
+        continue;
+      const std::string dimName = operand.name + "." + std::to_string(d);
+      std::optional<std::string> size;
+      if (infos[i].dim_names[d])
+        size = infos[i].dim_names[d];
+      else if (const auto given = options.sizes.find(dimName); given != options.sizes.end())
+        dim = given->second;
+      else if (!(size = indexedBy(attn_kernel_meaning(kernel), operand.name, d)))
+        dim = std::max(operands.sizes["q_len"], operands.sizes["k_len"]); // a distance, say; gathers clamp
+      if (size && !operands.sizes.count(*size))
+        refuse("--shape: size '" + *size + "' has no value; give --shape=" + *size + "=N");
+      if (size)
+        dim = operands.sizes[*size];
+    }
+
+    // Only the big tensors are laid out as asked; the rest is dense.
+    std::vector<size_t> order(operand.dims.size());
+    std::iota(order.begin(), order.end(), 0);
+    const bool big = operand.dims.size() == 4 && (operand.role == ATTN_ROLE_IN || operand.isOutput());
+    if (big && options.layout == "bshd")
+      std::swap(order[1], order[2]);
+    operand.allocate(order, big ? options.rowPad : 0, big ? options.offset : 0);
+
+    if (operand.role == ATTN_ROLE_SCALAR) {
+      const auto value = options.scalars.find(operand.name);
+      // A number of order one suits a temperature and a cap alike.
+      double number = 1 + static_cast<double>(scramble(options.seed * 64 + i) >> 11) * 0x1p-53;
+      if (value != options.scalars.end())
+        number = value->second;
+      char *address = operand.buffer() + operand.origin();
+      if (isFloat(operand.type))
+        storeFloat(operand.type, address, number);
+      else
+        storeInteger(operand.type, address, static_cast<int64_t>(number));
+    } else if (const auto file = files.find(operand.name); file != files.end()) {
+      operand.assign(file->second.bytes);
+    } else if (!operand.isOutput()) {
+      const auto gain = options.gains.find(operand.name);
+      operand.assign(randomElements(operand.type, operand.numElements(), options.seed * 64 + i,
+                                    gain == options.gains.end() ? 1.0 : gain->second));
+    }
+  }
+  return operands;
+}
+
+} // namespace run
+} // namespace attn
