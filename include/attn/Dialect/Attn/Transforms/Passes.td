@@ -74,6 +74,21 @@ def CountWaitsPass : Pass<"attn-count-waits", "::mlir::ModuleOp"> {
 
 def SplitSweepsPass : Pass<"attn-split-sweeps", "::mlir::ModuleOp"> {
   let summary = "Split every sweep into masked and plain loops";
+  let description = [{
+    Consumes `attn.sweep` at `mapped` (the CPU path) or `partitioned`; produces up to three `scf.for` on i32, chained
+    through the carried values in the order they run. They count t, the sweep's ordinal, on through all of them;
+    `j = lo + t` ascending, `hi - 1 - t` descending.
+
+    | loop | exists |
+    |---|---|
+    | masked, [plainHi, hi) | if `plainHi` and `hi` are different values |
+    | plain, [plainLo, plainHi) | unless `plainLo` and `plainHi` are one value: then one masked loop does all |
+    | masked, [lo, plainLo) | if `lo` and `plainLo` are different values |
+
+    In the plain loop every `attn.mask` is its operand and the code that only fed masks is gone. A body without masks
+    gets one loop. Never fails. Remark: which loops. Example: test/Dialect/Attn/Transforms/split-sweeps.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
 def LowerTilesPass : Pass<"attn-lower-tiles", "::mlir::ModuleOp"> {
