@@ -1,0 +1,53 @@
+// What the manifest has no words for is refused, and no file is written.
+// RUN: split-file %s %t
+// RUN: not attn-compile %t/names.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix NAMES
+// RUN: not attn-compile %t/meaning.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix MEANING
+// RUN: not attn-compile %t/form.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix FORM
+// RUN: not attn-compile %t/two.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix TWO
+// RUN: not ls %t/out
+
+//--- names.mlir
+module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
+  // NAMES: names.mlir:3:3: error: 'func.func' op argument 0 needs attn.name and attn.role
+  func.func @host(%x: i32) { attn.launch @k tiles() args(%x : i32) return }
+  llvm.func @k() attributes {nvvm.kernel} { llvm.return }
+}
+
+//--- meaning.mlir
+!m = memref<?x?x?x64xf16>
+!l = memref<?x?x?xf32>
+module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
+  // MEANING: meaning.mlir:5:3: error: 'func.func' op needs attn.meaning
+  func.func @host(%q: !m {attn.name = "q", attn.role = "in"}, %k: !m {attn.name = "k", attn.role = "in"},
+                  %v: !m {attn.name = "v", attn.role = "in"}, %o: !m {attn.name = "o", attn.role = "out"},
+                  %lse: !l {attn.name = "lse", attn.role = "out"}) {
+    attn.launch @k tiles() args(%q : !m)
+    return
+  }
+  llvm.func @k() attributes {nvvm.kernel} { llvm.return }
+}
+
+//--- form.mlir
+!m = memref<?x?x?x64xf16>
+!l = memref<?x?x?xf32>
+module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
+  func.func @host(%q: !m {attn.name = "q", attn.role = "in"}, %k: !m {attn.name = "k", attn.role = "in"},
+                  %v: !m {attn.name = "v", attn.role = "in"}, %o: !m {attn.name = "o", attn.role = "out"},
+                  %lse: !l {attn.name = "lse", attn.role = "out"}) attributes {attn.meaning = {op = "sdpa"}} {
+    %x1 = arith.constant 1 : index
+    %H = memref.dim %q, %x1 : !m
+    // FORM: form.mlir:10:10: error: the manifest has no form for this size
+    %n = arith.subi %H, %x1 : index
+    attn.launch @k tiles(%n) args(%q : !m)
+    return
+  }
+  llvm.func @k() attributes {nvvm.kernel} { llvm.return }
+}
+
+//--- two.mlir
+// TWO: two.mlir:2:1: error: expects one function that launches kernels, got 2
+module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
+  func.func @a(%x: i32) { attn.launch @k tiles() args(%x : i32) return }
+  func.func @b(%x: i32) { attn.launch @k tiles() args(%x : i32) return }
+  llvm.func @k() attributes {nvvm.kernel} { llvm.return }
+}

@@ -1,0 +1,268 @@
+//===- Compile.cpp - one compilation, from a file to files
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compile.h"
+
+#include "Input.h"
+#include "Output.h"
+#include "Report.h"
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/InitAll.h"
+#include "attn/Pipelines/Pipelines.h"
+#include "attn/Target/Assemble.h"
+#include "attn/Target/EmitObject.h"
+#include "attn/Target/EmitPTX.h"
+#include "attn/Target/Manifest.h"
+#include "attn_rt/manifest_keys.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace mlir;
+using namespace attn;
+
+namespace {
+/// Text to standard error; the code is what the process returns.
+int complain(const Twine &message, int code = 1) {
+  llvm::errs() << "attn-compile: error: " << message << "\n";
+  return code;
+}
+
+class Compilation {
+public:
+  explicit Compilation(const CompileJob &job);
+  int run();
+
+private:
+  int runPasses(Stage from, Stage to);
+  int saveStage(Stage stage);
+  int emit(bool cpu);
+  LogicalResult emitKernel(StringRef kernel, OutputDirectory &out, KernelFiles &files);
+  LogicalResult assembleKernel(StringRef kernel, OutputDirectory &out, KernelFiles &files);
+  void printDiagnostic(Diagnostic &diagnostic);
+  std::string text();
+
+  const CompileJob &job;
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+  PhaseTimes times;
+  std::string ptxas;   ///< Empty: no cubin is made.
+  std::string reports; ///< What --report prints.
+};
+} // namespace
+
+static DialectRegistry createRegistry() {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerPTXTranslations(registry);
+  registerObjectTranslations(registry);
+  return registry;
+}
+
+Compilation::Compilation(const CompileJob &job)
+    // One kernel has nothing to do in parallel, and a thread pool takes longer to start than a pass to run.
+    : job(job), context(createRegistry(), MLIRContext::Threading::DISABLED), times(job.time) {
+  context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) { printDiagnostic(diagnostic); });
+  context.printOpOnDiagnostic(false);
+}
+
+/// `file:line:column: error: message`, one line each: no excerpt of the source, which may be one line of megabytes.
+void Compilation::printDiagnostic(Diagnostic &diagnostic) {
+  auto print = [](Diagnostic &d) {
+    if (auto at = d.getLocation()->findInstanceOf<FileLineColLoc>()) {
+      llvm::errs() << at.getFilename().getValue() << ":";
+      if (at.getLine())
+        llvm::errs() << at.getLine() << ":" << at.getColumn() << ":";
+      llvm::errs() << " ";
+    }
+    static constexpr StringLiteral kinds[] = {"note", "warning", "error", "remark"};
+    llvm::errs() << kinds[static_cast<int>(d.getSeverity())] << ": ";
+    std::string message = d.str();
+    llvm::errs() << StringRef(message).take_front(2000) << "\n";
+  };
+  print(diagnostic);
+  for (Diagnostic &note : diagnostic.getNotes())
+    print(note);
+}
+
+std::string Compilation::text() {
+  std::string result;
+  llvm::raw_string_ostream os(result);
+  module->print(os);
+  os << "\n";
+  return result;
+}
+
+int Compilation::saveStage(Stage stage) {
+  if (job.saveStages.empty())
+    return 0;
+  if (std::error_code error = llvm::sys::fs::create_directories(job.saveStages))
+    return complain("cannot make directory '" + job.saveStages + "': " + error.message());
+  const StageInfo &info = getStageInfo(stage);
+  std::string path = job.saveStages + "/" + std::to_string(static_cast<int>(stage)) + "-" + info.name.str() + ".mlir";
+  if (llvm::Error error = writeFile(path, text()))
+    return complain(toString(std::move(error)));
+  return 0;
+}
+
+int Compilation::runPasses(Stage from, Stage to) {
+  CompileOptions options;
+  options.schedule = job.schedule;
+  options.chip = job.chip;
+  if (from == Stage::Spec && options.chip.empty() && !(*module)->hasAttr(AttnDialect::kTargetAttr))
+    options.chip = job.defaultChip();
+  bool cpu = options.chip == ATTN_CHIP_CPU;
+  if (auto target = (*module)->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr))
+    cpu = target.getFamily() == Family::Cpu;
+  if (!job.stopAfter)
+    to = cpu ? Stage::Object : Stage::PTX;
+  if (getStageInfo(to).where == (cpu ? StageWhere::GPU : StageWhere::CPU))
+    return complain("stage '" + getStageInfo(to).name + "' does not exist for " + (cpu ? "the CPU" : "a GPU"));
+  if (int code = saveStage(from))
+    return code;
+  for (Stage stage : getStagesBetween(from, to, cpu)) {
+    if (stage == Stage::PTX || stage == Stage::Object)
+      break;
+    PhaseTimes::Scope time(times, getStageInfo(stage).name);
+    PassManager passes(&context);
+    buildStage(passes, stage, options);
+    if (failed(passes.run(*module)))
+      return 1;
+    if (int code = saveStage(stage))
+      return code;
+  }
+  return 0;
+}
+
+LogicalResult Compilation::assembleKernel(StringRef kernel, OutputDirectory &out, KernelFiles &files) {
+  PhaseTimes::Scope time(times, "ptxas");
+  std::string ptxPath = out.finalPath(files.ptx);
+  auto chip = (*module)->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr).getChip();
+  files.cubin = (kernel + ".cubin").str();
+  llvm::Expected<AssemblerReport> result = assemble(ptxas, out.temporaryPath(files.ptx), chip, out.add(files.cubin));
+  if (!result) {
+    // The text stays for whoever reads the complaint.
+    llvm::consumeError(out.keep(files.ptx));
+    complain(toString(result.takeError()) + "; the PTX is kept in " + ptxPath);
+    return failure();
+  }
+  for (const std::string &complaint : result->complaints)
+    llvm::errs() << ptxPath << ": warning: " << complaint << "\n";
+  reports += reportKernel(*module, kernel, &*result);
+  if (job.cubin == CubinMode::Off) { // Assembled for the report only.
+    out.forget(files.cubin);
+    files.cubin.clear();
+  }
+  return success();
+}
+
+LogicalResult Compilation::emitKernel(StringRef kernel, OutputDirectory &out, KernelFiles &files) {
+  std::string ptx;
+  {
+    PhaseTimes::Scope time(times, "ptx");
+    FailureOr<std::string> emitted = emitPTX(*module, kernel);
+    if (failed(emitted))
+      return failure();
+    ptx = std::move(*emitted);
+  }
+  files.ptx = (kernel + ".ptx").str();
+  if (llvm::Error error = out.write(files.ptx, ptx)) {
+    complain(toString(std::move(error)));
+    return failure();
+  }
+  if (!ptxas.empty())
+    return assembleKernel(kernel, out, files);
+  reports += reportKernel(*module, kernel, nullptr);
+  return success();
+}
+
+int Compilation::emit(bool cpu) {
+  if (!cpu && (job.cubin != CubinMode::Off || job.report)) {
+    llvm::Expected<std::string> found = findPtxas(job.ptxas);
+    if (found)
+      ptxas = *found;
+    else if (job.cubin == CubinMode::On)
+      return complain(toString(found.takeError()), 3);
+    else
+      llvm::consumeError(found.takeError());
+  }
+  llvm::Expected<OutputDirectory> out = OutputDirectory::create(job.output.empty() ? "out" : job.output);
+  if (!out)
+    return complain(toString(out.takeError()));
+  llvm::StringMap<KernelFiles> files;
+  for (StringRef kernel : getLaunchedKernels(*module)) {
+    if (!cpu) {
+      if (failed(emitKernel(kernel, *out, files[kernel])))
+        return 1;
+      continue;
+    }
+    PhaseTimes::Scope time(times, "object");
+    files[kernel].code = (kernel + ".so").str();
+    if (failed(emitObject(*module, out->add(files[kernel].code))))
+      return 1;
+    reports += reportKernel(*module, kernel, nullptr);
+  }
+  PhaseTimes::Scope time(times, "manifest");
+  std::string manifest;
+  llvm::raw_string_ostream os(manifest);
+  if (failed(writeManifest(*module, [&](StringRef kernel) { return files[kernel]; }, os)))
+    return 1;
+  if (llvm::Error error = out->write(ATTN_MANIFEST_FILE, manifest))
+    return complain(toString(std::move(error)));
+  if (llvm::Error error = out->commit())
+    return complain(toString(std::move(error)));
+  return 0;
+}
+
+int Compilation::run() {
+  if (!job.remarks.empty()) {
+    remark::RemarkCategories all;
+    all.all = job.remarks;
+    if (failed(remark::enableOptimizationRemarks(context, nullptr, std::make_unique<remark::RemarkEmittingPolicyAll>(),
+                                                 all, /*printAsEmitRemarks=*/true)))
+      return 1;
+  }
+  {
+    PhaseTimes::Scope time(times, "parse");
+    module = readModule(job.input, &context);
+  }
+  if (!module)
+    return 1;
+  std::optional<Stage> from = detectStage(*module);
+  if (!from) {
+    module->emitError("there is nothing to compile: expects a function with attn.sdpa, or the IR of a later stage");
+    return 1;
+  }
+  Stage to = job.stopAfter.value_or(Stage::Object);
+  if (to < *from)
+    return complain("'" + job.input + "' is at stage " + getStageInfo(*from).name + " already; it cannot stop after " +
+                    getStageInfo(to).name);
+  if (*from != Stage::Spec && (!job.chip.empty() || !job.schedule.empty()))
+    return complain("--chip and --schedule shape the spec; '" + job.input + "' is at stage " +
+                    getStageInfo(*from).name + " already");
+  bool prints = job.stopAfter && to != Stage::PTX && to != Stage::Object;
+  if (int code = runPasses(*from, to))
+    return code;
+  if (prints) {
+    if (llvm::Error error = writeFile(job.output.empty() ? "-" : job.output, text()))
+      return complain(toString(std::move(error)));
+    return 0;
+  }
+  auto target = (*module)->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr);
+  if (!target) {
+    module->emitError("has no attn.target; IR past the spec says which chip it is for");
+    return 1;
+  }
+  if (int code = emit(target.getFamily() == Family::Cpu))
+    return code;
+  if (job.report)
+    llvm::outs() << reports;
+  times.print();
+  return 0;
+}
+
+int attn::compile(const CompileJob &job) { return Compilation(job).run(); }

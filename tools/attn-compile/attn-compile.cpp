@@ -1,0 +1,87 @@
+//===- attn-compile.cpp - an attention spec to kernels and their manifest
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Exit code: 0 compiled, 1 the input (or the command line) is refused, 3 this machine lacks something asked for.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compile.h"
+#include "Machine.h"
+
+#include "attn/Facts/Facts.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace attn;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("attn-compile options");
+
+namespace {
+/// Members, not globals: LLVM's code generator has a --stop-after of its own, which must go first.
+struct Options {
+  cl::opt<std::string> input{cl::Positional, cl::desc("<spec.mlir>"), cl::cat(category)};
+  cl::opt<std::string> output{"o", cl::cat(category), cl::value_desc("path"),
+                              cl::desc("Directory of the results (default: out); with --stop-after the file of the "
+                                       "text (default: -, standard output)")};
+  cl::opt<std::string> chip{"chip", cl::cat(category), cl::value_desc("name"),
+                            cl::desc("Machine to compile for, see --list-chips (default: the module's attn.target, "
+                                     "else the GPU of this machine, else cpu)")};
+  cl::opt<std::string> schedule{"schedule", cl::cat(category), cl::value_desc("fields"),
+                                cl::desc("Schedule of ops that have none, instead of the table's, such as "
+                                         "'tile = [128, 64], warps = [4, 1]'")};
+  cl::opt<Stage> stopAfter{"stop-after", cl::cat(category), cl::desc("Print the IR at a stage and stop:"),
+                           stageValues()};
+  cl::opt<std::string> saveStages{"save-stages", cl::cat(category), cl::value_desc("dir"),
+                                  cl::desc("Write the IR of every stage reached into a directory")};
+  cl::opt<CubinMode> cubin{"cubin", cl::cat(category), cl::init(CubinMode::Off),
+                           cl::desc("Assemble the PTX as well (slower to compile, faster to load):"),
+                           cl::values(clEnumValN(CubinMode::Off, "off", "never (default)"),
+                                      clEnumValN(CubinMode::Auto, "auto", "if ptxas is found"),
+                                      clEnumValN(CubinMode::On, "on", "always; exit code 3 without ptxas"))};
+  cl::opt<std::string> ptxas{"ptxas", cl::cat(category), cl::value_desc("path"),
+                             cl::desc("The assembler (default: PATH, $CUDA_HOME/bin, /usr/local/cuda/bin)")};
+  cl::opt<bool> report{"report", cl::cat(category),
+                       cl::desc("Print registers, spills, shared memory and blocks per SM of every kernel")};
+  cl::opt<bool> timePhases{"time", cl::cat(category), cl::desc("Print how long each phase took")};
+  cl::opt<std::string> remarks{"remarks", cl::cat(category), cl::value_desc("regex"), cl::ValueOptional,
+                               cl::desc("Print the remarks of passes whose name matches (default: all)")};
+  cl::opt<bool> listChips{"list-chips", cl::cat(category), cl::desc("Print the machines known")};
+  cl::opt<bool> listSchedules{"list-schedules", cl::cat(category), cl::desc("Print the schedule table")};
+};
+} // namespace
+
+int main(int argc, char **argv) {
+  cl::getRegisteredOptions().lookup("stop-after")->removeArgument();
+  Options options;
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv,
+                              "attn-compile: an attention spec, or IR at any later stage, to kernels and a manifest\n");
+  if (options.listChips || options.listSchedules) {
+    llvm::outs() << (options.listChips ? facts::listChips() : "")
+                 << (options.listSchedules ? facts::listSchedules() : "");
+    return 0;
+  }
+  if (options.input.empty()) {
+    llvm::errs() << "attn-compile: error: no input file; see --help\n";
+    return 1;
+  }
+  CompileJob job;
+  job.input = options.input;
+  job.output = options.output;
+  job.chip = options.chip;
+  job.defaultChip = detectChip;
+  if (options.stopAfter.getNumOccurrences())
+    job.stopAfter = options.stopAfter;
+  job.saveStages = options.saveStages;
+  job.schedule = options.schedule;
+  job.cubin = options.cubin;
+  job.ptxas = options.ptxas;
+  job.report = options.report;
+  job.time = options.timePhases;
+  if (options.remarks.getNumOccurrences())
+    job.remarks = options.remarks.empty() ? ".*" : options.remarks.getValue();
+  return compile(job);
+}
