@@ -3,12 +3,33 @@
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
+// One nest over (batch, head, query tile); in it a sweep over key tiles that carries the unnormalised output O, the
+// running maximum m and the running sum l of every row:
+//
+//   S = scores(Q K^T)            m' = max(m, rowmax S)        a = 2^(c m - c m')
+//   P = 2^(c S - c m')           l' = a l + rowsum P          O' = a O + P V           at the end O / l
+//
+// c turns the exponent into base 2. Without a score region it also holds the scale, so that S and m stay raw and one
+// fma and one exp2 make an element of P.
+//
 //===----------------------------------------------------------------------===//
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include "InlineRegion.h"
+#include "Signature.h"
+#include "attn/Analysis/KeyRanges.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/Support/DebugLog.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace attn {
 #define GEN_PASS_DEF_TILEFORWARDPASS
@@ -20,9 +41,291 @@ using namespace attn;
 
 #define DEBUG_TYPE "attn-tile-forward"
 
+/// How raw scores become exponents of 2.
+namespace {
+struct ScaleRule {
+  /// Factor applied to the scores first, 1 if none.
+  float first;
+  /// c: what a score is multiplied by in the exponent, together with the running maximum.
+  float inExponent;
+};
+} // namespace
+
+/// The scale goes into c only if that is exact in effect: the maximum of raw scores is the maximum of scaled ones only
+/// for a positive scale; c times the masked score -2^100 must neither overflow nor come near the exponent of a visible
+/// key, which bounds c on both sides. A score region wants scaled scores.
+static ScaleRule chooseScaleRule(float scale, bool hasScoreRegion) {
+  double c = double(scale) * llvm::numbers::log2e;
+  if (!hasScoreRegion && c >= 0x1p-60 && c <= 0x1p20)
+    return {1.0f, float(c)};
+  return {scale, llvm::numbers::log2ef};
+}
+
+namespace {
+/// Writes the nest of one attn.sdpa.
+class ForwardTiler {
+public:
+  ForwardTiler(SdpaOp op, DestinationFunction &dest, ScheduleAttr schedule, Family family, bool noRanges)
+      : op(op), dest(dest), tile{schedule.getTileQueries(), schedule.getTileKeys()}, family(family), noRanges(noRanges),
+        b(op.getLoc(), op.getContext()), outer(op.getLoc(), op.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult buildTile(ValueRange ivs);
+  Value buildScores(Value key, Value scores, Value row);
+  Value buildVisible(Value key, Value row);
+  void buildEpilogue(ValueRange sweep, Value row);
+  TileValue coordOf(Value base, Value length, Extent extent, bool inRange);
+  RangeMode chooseRangeMode();
+
+  Value i32(int64_t c) { return arith::ConstantOp::create(b, b.getI32IntegerAttr(c)); }
+  Value toI32(Value index) { return arith::IndexCastOp::create(b, b.getI32Type(), index); }
+  Value dense(RankedTensorType type, double c) {
+    return arith::ConstantOp::create(b, DenseElementsAttr::get(type, b.getF32FloatAttr(c).getValue()));
+  }
+  Value spreadRows(Value rows, RankedTensorType like) {
+    auto element = cast<RankedTensorType>(rows.getType()).getElementType();
+    return SpreadOp::create(b, RankedTensorType::get(like.getShape(), element), rows, 1);
+  }
+  /// A tile of an operand: storage type as loaded on a GPU, f32 on the CPU.
+  Value load(StringRef label, Value source, ValueRange at, int64_t rows, int64_t columns);
+  int64_t pad(int64_t headDim) const { return llvm::alignTo(headDim, family == Family::Cpu ? 8 : 16); }
+
+  SdpaOp op;
+  DestinationFunction &dest;
+  TileShape tile;
+  Family family;
+  bool noRanges;
+  ImplicitLocOpBuilder b;
+  /// In front of the sweep, for what does not change during it.
+  ImplicitLocOpBuilder outer;
+
+  SmallVector<MaskAtom> atoms;
+  ScaleRule scale;
+  int64_t dimK, dimV;
+  RankedTensorType scoreType, outType, rowType;
+  Value q, k, v;
+  Value batch, head, queryLength, keyLength, groupSize;
+};
+} // namespace
+
+Value ForwardTiler::load(StringRef label, Value source, ValueRange at, int64_t rows, int64_t columns) {
+  Type element = cast<MemRefType>(source.getType()).getElementType();
+  Value loaded = LoadOp::create(b, RankedTensorType::get({rows, columns}, element), source, at, b.getStringAttr(label));
+  if (family != Family::Cpu || element.isF32())
+    return loaded;
+  return arith::ExtFOp::create(b, RankedTensorType::get({rows, columns}, b.getF32Type()), loaded);
+}
+
+LogicalResult ForwardTiler::run() {
+  q = dest.values.lookup(op.getQ());
+  k = dest.values.lookup(op.getK());
+  v = dest.values.lookup(op.getV());
+  dimK = pad(cast<MemRefType>(q.getType()).getDimSize(3));
+  dimV = pad(cast<MemRefType>(v.getType()).getDimSize(3));
+  scoreType = RankedTensorType::get({tile.queries, tile.keys}, b.getF32Type());
+  outType = RankedTensorType::get({tile.queries, dimV}, b.getF32Type());
+  rowType = RankedTensorType::get({tile.queries}, b.getF32Type());
+  atoms = getMaskAtoms(op.getMaskAttr());
+  scale = chooseScaleRule(op.getScale().convertToFloat(), !op.getScore().empty());
+
+  b.setInsertionPoint(dest.func.front().getTerminator());
+  auto dim = [&](Value memref, int64_t index) { return memref::DimOp::create(b, memref, index).getResult(); };
+  Value numBatch = dim(q, 0), numHeads = dim(q, 1), queries = dim(q, 2), keyHeads = dim(k, 1), keys = dim(k, 2);
+  Value perTile = arith::ConstantIndexOp::create(b, tile.queries);
+  Value queryTiles = arith::CeilDivUIOp::create(b, queries, perTile);
+  queryLength = toI32(queries);
+  keyLength = toI32(keys);
+  // GQA: query head h reads key head h / (Hq / Hk)
+  groupSize = toI32(arith::DivUIOp::create(b, numHeads, keyHeads));
+  auto nest = scf::ForallOp::create(b, ArrayRef<OpFoldResult>{numBatch, numHeads, queryTiles}, ValueRange(),
+                                    /*mapping=*/std::nullopt);
+  b.setInsertionPoint(nest.getTerminator());
+  return buildTile(nest.getInductionVars());
+}
+
+RangeMode ForwardTiler::chooseRangeMode() {
+  if (noRanges)
+    return RangeMode::Off;
+  if (op.getVisible().empty())
+    return RangeMode::Full;
+  Operation *yield = op.getVisible().front().getTerminator();
+  Operation *what = yield->getOperand(0).getDefiningOp();
+  remark::missed(what ? what->getLoc() : yield->getLoc(),
+                 remark::RemarkOpts::name("mask not analysed").category(DEBUG_TYPE).function(dest.func.getName()))
+      << "every visited key tile is masked: ranges come from named masks only";
+  return RangeMode::NoPlain;
+}
+
+LogicalResult ForwardTiler::buildTile(ValueRange ivs) {
+  batch = toI32(ivs[0]);
+  head = toI32(ivs[1]);
+  Value rowTile = toI32(ivs[2]);
+  Value row = arith::MulIOp::create(b, rowTile, i32(tile.queries));
+  Value keyHead = arith::DivUIOp::create(b, head, groupSize);
+  KeyRange<Value> range = buildKeyRange(b, op.getLoc(), atoms, chooseRangeMode(), tile, row, queryLength, keyLength);
+  Value qTile = load("Q", q, {batch, head, row}, tile.queries, dimK);
+
+  Value out0 = dense(outType, 0.0), max0 = dense(rowType, kMaskedScore), sum0 = dense(rowType, 0.0);
+  Value cRows = dense(rowType, scale.inExponent), cTile = dense(scoreType, scale.inExponent);
+  SmallVector<Value> init{out0, max0, sum0};
+  auto sweep = SweepOp::create(b, TypeRange{outType, rowType, rowType}, SweepOrder::Descending, range.lo, range.hi,
+                               range.plainLo, range.plainHi, init);
+  outer.setInsertionPoint(sweep);
+  Type i32Type = b.getI32Type();
+  Block *body = b.createBlock(&sweep.getBody(), {}, TypeRange{i32Type, i32Type, outType, rowType, rowType},
+                              SmallVector<Location>(5, op.getLoc()));
+  Value out = body->getArgument(2), max = body->getArgument(3), sum = body->getArgument(4);
+
+  Value key = arith::MulIOp::create(b, body->getArgument(1), i32(tile.keys));
+  Value kTile = load("K", k, {batch, keyHead, key}, tile.keys, dimK);
+  Value vTile = load("V", v, {batch, keyHead, key}, tile.keys, dimV);
+  Value raw = DotOp::create(b, scoreType, qTile, kTile, /*acc=*/Value(), b.getStringAttr("S"), /*transB=*/true);
+  Value scores = buildScores(key, raw, row);
+  if (!scores)
+    return failure();
+
+  Value tileMax = ReduceOp::create(b, rowType, ReduceKind::Max, scores, b.getStringAttr("max"));
+  Value newMax = arith::MaxNumFOp::create(b, max, tileMax);
+  Value minusMax = arith::NegFOp::create(b, arith::MulFOp::create(b, newMax, cRows));
+  Value alpha = math::Exp2Op::create(b, math::FmaOp::create(b, max, cRows, minusMax));
+  Value p = math::Exp2Op::create(b, math::FmaOp::create(b, scores, cTile, spreadRows(minusMax, scoreType)));
+  Value tileSum = ReduceOp::create(b, rowType, ReduceKind::Sum, p, /*label=*/StringAttr());
+  Value newSum = arith::AddFOp::create(b, arith::MulFOp::create(b, sum, alpha), tileSum);
+  if (Type storage = cast<RankedTensorType>(vTile.getType()).getElementType(); !storage.isF32())
+    p = PackOp::create(b, RankedTensorType::get(scoreType.getShape(), storage), p, b.getStringAttr("P"));
+  Value rescaled = arith::MulFOp::create(b, out, spreadRows(alpha, outType));
+  Value newOut = DotOp::create(b, outType, p, vTile, rescaled, b.getStringAttr("PV"));
+  YieldOp::create(b, ValueRange{newOut, newMax, newSum});
+
+  b.setInsertionPointAfter(sweep);
+  buildEpilogue(sweep.getResults(), row);
+  return success();
+}
+
+/// The coordinate of a region: base + position, clamped to the last query or key if the region needs that.
+TileValue ForwardTiler::coordOf(Value base, Value length, Extent extent, bool inRange) {
+  bool rows = extent == Extent::Rows;
+  ImplicitLocOpBuilder &at = rows ? outer : b;
+  auto type = RankedTensorType::get({rows ? tile.queries : tile.keys}, b.getI32Type());
+  Value coord = CoordOp::create(at, type, base, rows ? 0 : 1);
+  if (inRange) {
+    Value one = arith::ConstantOp::create(outer, b.getI32IntegerAttr(1));
+    Value last = arith::SubIOp::create(outer, length, one);
+    coord = arith::MinSIOp::create(at, coord, tensor::SplatOp::create(at, last, type));
+  }
+  return {coord, extent};
+}
+
+/// Scale, score region, mask: in this order.
+Value ForwardTiler::buildScores(Value key, Value scores, Value row) {
+  if (scale.first != 1.0f)
+    scores = arith::MulFOp::create(b, scores, dense(scoreType, scale.first));
+  RegionInliner inliner(outer, b, tile);
+  auto inlineRegion = [&](Region &region, SmallVector<TileValue> arguments) {
+    Block &body = region.front();
+    bool inRange = needsCoordinatesInRange(body);
+    arguments.append({{batch, Extent::Uniform},
+                      {head, Extent::Uniform},
+                      coordOf(row, queryLength, Extent::Rows, inRange),
+                      coordOf(key, keyLength, Extent::Cols, inRange)});
+    return inliner.inlineTile(body, arguments, dest.values);
+  };
+  if (!op.getScore().empty())
+    scores = inlineRegion(op.getScore(), {{scores, Extent::Tile}});
+  Value visible = buildVisible(key, row);
+  if (scores && !op.getVisible().empty()) {
+    Value allowed = inlineRegion(op.getVisible(), {});
+    if (!allowed)
+      return {};
+    visible = arith::AndIOp::create(b, visible, allowed);
+  }
+  return scores ? MaskOp::create(b, scores, visible).getResult() : Value();
+}
+
+/// k < Sk and the named masks, element by element.
+Value ForwardTiler::buildVisible(Value key, Value row) {
+  auto type = RankedTensorType::get(scoreType.getShape(), b.getI32Type());
+  Value keys = CoordOp::create(b, type, key, 1);
+  Value visible;
+  auto require = [&](arith::CmpIPredicate predicate, Value bound) {
+    Value one = arith::CmpIOp::create(b, predicate, keys, bound);
+    visible = visible ? arith::AndIOp::create(b, visible, one).getResult() : one;
+  };
+  for (const MaskAtom &atom : atoms) {
+    Value base = buildBoundAt(outer, op.getLoc(), atom, row, queryLength, keyLength);
+    Value bound = atom.slope() ? CoordOp::create(b, type, base, 0).getResult()
+                               : tensor::SplatOp::create(b, base, type).getResult();
+    require(atom.isUpper() ? arith::CmpIPredicate::sle : arith::CmpIPredicate::sge, bound);
+  }
+  require(arith::CmpIPredicate::slt, tensor::SplatOp::create(b, keyLength, type));
+  return visible;
+}
+
+/// Normalises and stores. Rows without a key kept m = -2^100: their O is 0 and their LSE -inf.
+void ForwardTiler::buildEpilogue(ValueRange sweep, Value row) {
+  Value out = sweep[0], max = sweep[1], sum = sweep[2];
+  Value none = arith::CmpFOp::create(b, arith::CmpFPredicate::OLE, max, dense(rowType, kNoKeyBelow));
+  Value zero = dense(rowType, 0.0);
+  Value inverse = arith::DivFOp::create(b, dense(rowType, 1.0), sum);
+  inverse = arith::SelectOp::create(b, none, zero, inverse);
+  Value normalised = arith::MulFOp::create(b, out, spreadRows(inverse, outType));
+  // The select, not the factor 0, clears a dead row: its O may hold NaN from the value rows it was not to see.
+  Value dead = spreadRows(none, outType), cleared = dense(outType, 0.0);
+  Value result = arith::SelectOp::create(b, dead, cleared, normalised);
+  Type storage = cast<MemRefType>(dest.o.getType()).getElementType();
+  if (!storage.isF32())
+    result = arith::TruncFOp::create(b, RankedTensorType::get(outType.getShape(), storage), result);
+  StoreOp::create(b, result, dest.o, ValueRange{batch, head, row}, /*label=*/StringAttr());
+  if (!dest.lse)
+    return;
+
+  // ln(sum e^s) = ln 2 (c m + log2 l)
+  Value c = dense(rowType, scale.inExponent), log2Sum = math::Log2Op::create(b, sum);
+  Value log2 = math::FmaOp::create(b, max, c, log2Sum);
+  Value lse = arith::MulFOp::create(b, log2, dense(rowType, llvm::numbers::ln2f));
+  lse = arith::SelectOp::create(b, none, dense(rowType, -INFINITY), lse);
+  StoreOp::create(b, lse, dest.lse, ValueRange{batch, head, row}, /*label=*/StringAttr());
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
 namespace {
 struct TileForward : attn::impl::TileForwardPassBase<TileForward> {
   using TileForwardPassBase::TileForwardPassBase;
-  void runOnOperation() override {}
+
+  LogicalResult tileFunction(SdpaOp op) {
+    auto target = getOperation()->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr);
+    if (!target)
+      return op.emitOpError("expects the module to have a target; run attn-set-target first");
+    ScheduleAttr schedule = op.getScheduleAttr();
+    if (!schedule)
+      return op.emitOpError("expects a schedule; run attn-choose-schedule first");
+
+    FailureOr<DestinationFunction> dest = makeDestinationFunction(op);
+    if (failed(dest))
+      return failure();
+    dest->func->setAttr(AttnDialect::kScheduleAttr, schedule);
+    const bool everyTile = noRanges;
+    if (failed(ForwardTiler(op, *dest, schedule, target.getFamily(), everyTile).run())) {
+      dest->func.erase();
+      return failure();
+    }
+    remark::passed(op.getLoc(), remark::RemarkOpts::name("tiled").category(DEBUG_TYPE).function(dest->func.getName()))
+        << remark::metric("queries", schedule.getTileQueries()) << remark::metric("keys", schedule.getTileKeys());
+    op->getParentOfType<func::FuncOp>().erase();
+    return success();
+  }
+
+  void runOnOperation() override {
+    SmallVector<SdpaOp> ops;
+    getOperation().walk([&](SdpaOp op) { ops.push_back(op); });
+    for (SdpaOp op : ops)
+      if (failed(tileFunction(op)))
+        return signalPassFailure();
+  }
 };
 } // namespace

@@ -50,6 +50,21 @@ def ChooseSchedulePass : Pass<"attn-choose-schedule", "::mlir::ModuleOp"> {
 
 def TileForwardPass : Pass<"attn-tile-forward", "::mlir::ModuleOp"> {
   let summary = "Rewrite attention into loops over tiles with online softmax";
+  let description = [{
+    Consumes a function of one `attn.sdpa` on its tensor arguments, with a schedule on the op and a target on the
+    module. Produces the same function on memrefs (any strides, last dimension dense), results behind the arguments as
+    destinations: an `scf.forall` over (batch, heads, query tiles) with an `attn.sweep` over key tiles that carries
+    (O, max, sum). Arguments get `attn.name` and `attn.role`, the function `attn.meaning` and, from the op,
+    `attn.schedule`. Head dimensions are padded in the tiles (to 16, on the CPU to 8), not in the memrefs.
+
+    A score of -2^99 or below, from a score region, counts as hidden. Lengths are exact up to 2^30. An i1 capture is
+    passed as one byte an element, 0 or 1.
+
+    Fails when there is no target or no schedule, or when the function does more than this one op on its arguments.
+    Remarks: `tiled`; `mask not analysed` where a mask region leaves every tile masked.
+  }];
+  let options = [Option<"noRanges", "no-ranges", "bool", "false",
+                        "Visit and mask every key tile: slow, but right whatever the range analysis says">];
 }
 
 def MapToGridPass : Pass<"attn-map-to-grid", "::mlir::ModuleOp"> {

@@ -1,0 +1,60 @@
+//===- InlineRegion.h - score and mask regions on whole tiles -*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A region is written for one (query, key) pair. On a tile every value of it becomes as large as it has to be: a value
+// that depends on batch and head only stays a scalar, one that also depends on the query (the key) becomes a rank-1
+// tensor of the tile's rows (columns), and only what depends on both is computed for every element. Scalars and rows do
+// not change during a sweep, so they are emitted in front of it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_TRANSFORMS_INLINEREGION_H
+#define ATTN_TRANSFORMS_INLINEREGION_H
+
+#include "attn/Analysis/KeyRanges.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace attn {
+
+/// What a value of a region varies over inside a tile. The join of two is their bitwise or.
+enum class Extent : unsigned { Uniform = 0, Rows = 1, Cols = 2, Tile = 3 };
+
+/// A value and what it varies over: a scalar, tensor<Rx..>, tensor<Cx..> or tensor<RxCx..>.
+struct TileValue {
+  mlir::Value value;
+  Extent extent = Extent::Uniform;
+};
+
+class RegionInliner {
+public:
+  /// `outer` inserts in front of the sweep, `inner` in its body.
+  RegionInliner(mlir::OpBuilder &outer, mlir::OpBuilder &inner, TileShape tile)
+      : outer(outer), inner(inner), tile(tile) {}
+
+  /// Emits the block of a region for `arguments`; values from outside it go through `captures` (tensors have become
+  /// memrefs there). Returns the yielded value for a whole tile, or null after an error.
+  mlir::Value inlineTile(mlir::Block &body, llvm::ArrayRef<TileValue> arguments, const mlir::IRMapping &captures);
+
+  /// `value` at a larger extent.
+  mlir::Value spread(TileValue value, Extent extent, mlir::Location loc);
+
+private:
+  mlir::OpBuilder &builderFor(Extent extent) { return (unsigned(extent) & unsigned(Extent::Cols)) ? inner : outer; }
+  mlir::Type typeAt(mlir::Type element, Extent extent) const;
+  mlir::LogicalResult inlineOp(mlir::Operation &op, llvm::DenseMap<mlir::Value, TileValue> &values);
+  TileValue inlineGather(mlir::Operation &op, mlir::Value source, llvm::ArrayRef<TileValue> indices, Extent extent);
+
+  mlir::OpBuilder &outer, &inner;
+  TileShape tile;
+  llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> spreads;
+};
+
+/// Whether some op of the block misbehaves for coordinates past the end (a division by a function of them, say). Then
+/// the coordinates a tile hands to it are clamped to the last query and key; results for those are never used.
+bool needsCoordinatesInRange(mlir::Block &body);
+
+} // namespace attn
+
+#endif // ATTN_TRANSFORMS_INLINEREGION_H

@@ -1,0 +1,155 @@
+//===- Signature.cpp - a function on tensors as a function on memrefs
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Signature.h"
+#include "Meaning.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace attn;
+
+MemRefType attn::getArgumentMemRef(RankedTensorType type) {
+  SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
+  if (!strides.empty())
+    strides.back() = 1;
+  auto layout = StridedLayoutAttr::get(type.getContext(), /*offset=*/ShapedType::kDynamic, strides);
+  return MemRefType::get(type.getShape(), type.getElementType(), layout);
+}
+
+/// A tensor argument becomes a memref, f32 and i32 stay.
+static Type getArgumentType(Type type) {
+  if (type.isF32() || type.isInteger(32))
+    return type;
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || tensor.getEncoding())
+    return {};
+  Type element = tensor.getElementType();
+  bool known = element.isF32() || element.isF16() || element.isBF16() || element.isInteger(32) ||
+               element.isInteger(8) || element.isInteger(1);
+  return known ? getArgumentMemRef(tensor) : Type();
+}
+
+/// The function may hold the op, constants and the return of the op's results.
+static LogicalResult checkBody(SdpaOp op, func::FuncOp func) {
+  for (Operation &other : func.front()) {
+    if (&other == op || isa<arith::ConstantOp, func::ReturnOp>(other))
+      continue;
+    if (isa<SdpaOp>(other))
+      return other.emitOpError("is the second one in @") << func.getName() << "; write one function for each";
+    return other.emitOpError("cannot be compiled in @")
+           << func.getName() << ", which may hold one attn.sdpa, constants and the return of its results";
+  }
+  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+    if (isa<BlockArgument>(operand) || operand.getDefiningOp<arith::ConstantOp>())
+      continue;
+    return op.emitOpError("operand #") << index << " is not an argument of @" << func.getName();
+  }
+  auto ret = cast<func::ReturnOp>(func.front().getTerminator());
+  bool once = llvm::count(ret.getOperands(), op.getO()) == 1 && llvm::count(ret.getOperands(), op.getLse()) <= 1;
+  for (Value value : ret.getOperands())
+    once &= value == op.getO() || value == op.getLse();
+  if (!once)
+    return ret.emitOpError("of @") << func.getName()
+                                   << " expects the output of attn.sdpa and at most its LSE, each once";
+  return success();
+}
+
+namespace {
+/// Names the arguments of the new function.
+struct ArgumentNames {
+  func::FuncOp func;
+  llvm::StringMap<unsigned> used;
+
+  /// `written`, or else `fallback`, unless another argument has that name.
+  FailureOr<StringAttr> claim(StringAttr written, const Twine &fallback, unsigned index) {
+    StringAttr name = written ? written : StringAttr::get(func.getContext(), fallback);
+    auto [it, fresh] = used.try_emplace(name.getValue(), index);
+    if (fresh)
+      return name;
+    return func.emitOpError("expects arguments of different names, got '")
+           << name.getValue() << "' for both #" << it->second << " and #" << index
+           << " (results count behind the arguments)";
+  }
+};
+} // namespace
+
+/// What the op does with an argument, or null for a capture.
+static const char *getOperandName(SdpaOp op, Value argument) {
+  return argument == op.getQ() ? "q" : argument == op.getK() ? "k" : argument == op.getV() ? "v" : nullptr;
+}
+
+FailureOr<DestinationFunction> attn::makeDestinationFunction(SdpaOp op) {
+  auto func = dyn_cast<func::FuncOp>(op->getParentOp());
+  if (!func || !llvm::hasSingleElement(func.getBody()))
+    return op.emitOpError("expects to stand in the only block of a func.func");
+  if (failed(checkBody(op, func)))
+    return failure();
+
+  Builder b(op.getContext());
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attrs;
+  SmallVector<Location> locs;
+  ArgumentNames names{func, {}};
+  auto addArgument = [&](Type specType, DictionaryAttr specAttrs, const Twine &name, StringRef role,
+                         Location loc) -> LogicalResult {
+    unsigned index = types.size();
+    Type type = getArgumentType(specType);
+    if (!type)
+      return func.emitOpError("argument #")
+             << index << " has type " << specType
+             << "; expects a tensor of f16, bf16, f32, i32, i8 or i1, or a scalar f32 or i32";
+    NamedAttrList list(specAttrs);
+    FailureOr<StringAttr> unique =
+        names.claim(dyn_cast_if_present<StringAttr>(list.get(AttnDialect::kNameAttr)), name, index);
+    if (failed(unique))
+      return failure();
+    list.set(AttnDialect::kNameAttr, *unique);
+    list.set(AttnDialect::kRoleAttr, b.getStringAttr(role));
+    types.push_back(type);
+    attrs.push_back(list.getDictionary(op.getContext()));
+    locs.push_back(loc);
+    return success();
+  };
+
+  unsigned captures = 0;
+  for (BlockArgument argument : func.getArguments()) {
+    const char *name = getOperandName(op, argument);
+    StringRef role = name ? "in" : isa<ShapedType>(argument.getType()) ? "capture" : "scalar";
+    if (failed(addArgument(argument.getType(), func.getArgAttrDict(argument.getArgNumber()),
+                           name ? Twine(name) : "capture" + Twine(captures), role, argument.getLoc())))
+      return failure();
+    captures += !name;
+  }
+  auto ret = cast<func::ReturnOp>(func.front().getTerminator());
+  for (auto [index, value] : llvm::enumerate(ret.getOperands()))
+    if (failed(addArgument(value.getType(), func.getResultAttrDict(index), value == op.getO() ? "o" : "lse", "out",
+                           op.getLoc())))
+      return failure();
+
+  OpBuilder builder(func);
+  DestinationFunction result;
+  result.func = func::FuncOp::create(builder, func.getLoc(), func.getName(), builder.getFunctionType(types, {}));
+  result.func.setVisibility(func.getVisibility());
+  result.func->setDiscardableAttrs(func->getDiscardableAttrDictionary());
+  result.func.setAllArgAttrs(attrs);
+  result.func->setDiscardableAttr(AttnDialect::kMeaningAttr, describeMeaning(op, [&](Value argument) {
+                                    DictionaryAttr dict = attrs[cast<BlockArgument>(argument).getArgNumber()];
+                                    return dict.getAs<StringAttr>(AttnDialect::kNameAttr);
+                                  }));
+
+  Block *entry = builder.createBlock(&result.func.getBody(), {}, types, locs);
+  result.values.map(func.getArguments(), entry->getArguments().take_front(func.getNumArguments()));
+  for (auto constant : func.front().getOps<arith::ConstantOp>())
+    builder.clone(*constant, result.values);
+  func::ReturnOp::create(builder, ret.getLoc());
+  for (auto [index, value] : llvm::enumerate(ret.getOperands()))
+    (value == op.getO() ? result.o : result.lse) = entry->getArgument(func.getNumArguments() + index);
+  return result;
+}
