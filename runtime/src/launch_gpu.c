@@ -38,7 +38,8 @@ static attn_status locate(const attn_driver *driver, const char *name, const voi
   } type = {.room = 0}, managed = {.room = 0}, device = {.room = 0};
   void *values[] = {&context, &type, &managed, &device};
   CUresult result = driver->PointerGetAttributes(4, attributes, values, (CUdeviceptr)(uintptr_t)data);
-  if (result != CUDA_SUCCESS)
+  // Memory the driver never heard of: all attributes keep 0, which says host.
+  if (result != CUDA_SUCCESS && result != CUDA_ERROR_INVALID_VALUE)
     return attn_fail(ATTN_ERROR_DEVICE, "%s: the driver cannot say where %p is: %s", name, data,
                      attn_driver_error(driver, result).text);
   if (managed.i32) // any device reaches it

@@ -35,12 +35,12 @@ void attention_fwd(void *const *params, int64_t begin, int64_t end) {
     int64_t h = head % heads, b = head / heads, hk = h / group;
     for (int64_t i = tile * 4; i < tile * 4 + 4 && i < q.size[2]; ++i) {
       float max = -INFINITY, sum = 0, *out = at(o, b, h, i);
-      for (int d = 0; d < 16; ++d)
+      for (int d = 0; d < v.size[3]; ++d)
         out[d] = 0;
       for (int pass = 0; pass < 2; ++pass)
         for (int64_t j = 0; j < k.size[2]; ++j) {
           float s = slopes.data[h];
-          for (int d = 0; d < 8; ++d)
+          for (int d = 0; d < q.size[3]; ++d)
             s += cap * at(q, b, h, i)[d] * at(k, b, hk, j)[d];
           if (pass == 0) {
             max = fmaxf(max, s);
@@ -48,10 +48,10 @@ void attention_fwd(void *const *params, int64_t begin, int64_t end) {
           }
           float p = expf(s - max);
           sum += p;
-          for (int d = 0; d < 16; ++d)
+          for (int d = 0; d < v.size[3]; ++d)
             out[d] += p * at(v, b, hk, j)[d];
         }
-      for (int d = 0; d < 16; ++d)
+      for (int d = 0; d < v.size[3]; ++d)
         out[d] /= sum;
       ((float *)lse.data)[b * lse.stride[0] + h * lse.stride[1] + i] = max + logf(sum);
     }
