@@ -108,6 +108,14 @@ def SplitSweepsPass : Pass<"attn-split-sweeps", "::mlir::ModuleOp"> {
 
 def LowerTilesPass : Pass<"attn-lower-tiles", "::mlir::ModuleOp"> {
   let summary = "Find the tile of a block from its id";
+  let description = [{
+    Consumes `attn.tiles single`; produces its body with the tile's numbers computed from a linear id:
+    `gpu.block_id x` on the GPU families. On the CPU the kernel gets two more i64 arguments, begin and end, and a loop
+    over these ids. Every nest of a kernel decodes an id the same way, so all roles of a block see the same tile.
+    Without a section all heads of all batches are one.
+    Fails if the module has no target. Example: test/Dialect/Attn/Transforms/lower-tiles.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
 }
 
 def VerifyStagePass : Pass<"attn-verify-stage", "::mlir::ModuleOp"> {
