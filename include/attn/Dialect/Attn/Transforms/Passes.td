@@ -69,6 +69,15 @@ def TileForwardPass : Pass<"attn-tile-forward", "::mlir::ModuleOp"> {
 
 def MapToGridPass : Pass<"attn-map-to-grid", "::mlir::ModuleOp"> {
   let summary = "Turn the nest over query tiles, heads and batch into a kernel and its launch";
+  let description = [{
+    Consumes functions of sizes and one `scf.forall` over (batch, heads, row tiles) with one `attn.sweep` in it, and
+    `attn.schedule`. Produces, for a function @f, an `attn.kernel @f_fwd` with the nest as `attn.tiles` (the body is not
+    changed), and leaves @f as the host plan: sizes, `attn.section` if the schedule has a budget, `attn.launch`. Row
+    tiles are walked from the last if a sweep grows with the row tile (its end depends on it, its begin does not).
+
+    Fails when there is no target or no schedule, or when the function has anything but arguments, sizes and the nest.
+    Remark: `mapped`.
+  }];
 }
 
 def PartitionRolesPass : Pass<"attn-partition-roles", "::mlir::ModuleOp"> {
