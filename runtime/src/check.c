@@ -151,6 +151,13 @@ static attn_status planTiles(const attn_manifest *manifest, attn_plan *plan) {
     if (!attn_number_eval(&kernel->tiles, plan->sizes, &plan->tiles[i]) || plan->tiles[i] > INT32_MAX)
       return attn_fail(ATTN_ERROR_GRID, "kernel %s: these sizes make more than %d tiles, the most a grid can have",
                        kernel->name, INT32_MAX);
+    for (uint32_t a = 0; a < kernel->num_args; ++a) {
+      int64_t value;
+      if (kernel->args[a].kind == ATTN_ARG_KIND_NUMBER &&
+          (!attn_number_eval(kernel->args[a].number, plan->sizes, &value) || value > INT32_MAX))
+        return attn_fail(ATTN_ERROR_GRID, "kernel %s: argument %u is more than %d for these sizes", kernel->name, a,
+                         INT32_MAX);
+    }
     if (plan->tiles[i] == 0)
       return attn_fail(ATTN_ERROR_GRID,
                        "kernel %s: no tiles for these sizes, and the manifest has no \"empty\" rule for it",

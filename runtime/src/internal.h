@@ -142,10 +142,11 @@ typedef struct attn_arg {
     ATTN_ARG_KIND_STRIDES,       ///< operand: i64 each, all but the last dimension
     ATTN_ARG_KIND_SIZES,         ///< operand: i32 each
     ATTN_ARG_KIND_SCALAR,        ///< operand: 4 bytes
-    ATTN_ARG_KIND_SIZE,          ///< size: i32
+    ATTN_ARG_KIND_NUMBER,        ///< number: i32
     ATTN_ARG_KIND_VALUE          ///< value: i32
   } kind;
   uint32_t index;
+  attn_number *number;
 } attn_arg;
 
 /// A code file: read at load for a GPU, opened at load for the CPU.

@@ -196,14 +196,22 @@ static attn_status factorOf(const attn_reader *reader, attn_where where, const c
                   attn_json_kind(item));
 }
 
-attn_status attn_json_number(const attn_reader *reader, attn_where where, const cJSON *item, attn_number *out) {
+/// Lists within lists are one product. cJSON has bounded how deep they go.
+static attn_status appendFactors(const attn_reader *reader, attn_where where, const cJSON *item, attn_number *out) {
   if (!cJSON_IsArray(item)) {
-    out->count = 1;
-    return factorOf(reader, where, item, &out->factors[0]);
+    if (out->count == ATTN_MAX_FACTORS)
+      return attn_unknown(reader, where, "has more than the %d factors this library takes", ATTN_MAX_FACTORS);
+    ATTN_TRY(factorOf(reader, where, item, &out->factors[out->count]));
+    ++out->count;
+    return ATTN_OK;
   }
-  ATTN_TRY(attn_json_list(reader, where, item, ATTN_MAX_FACTORS, &out->count));
   uint32_t i = 0;
   for (const cJSON *factor = item->child; factor; factor = factor->next, ++i)
-    ATTN_TRY(factorOf(reader, attn_at("%s[%u]", where.text, i), factor, &out->factors[i]));
+    ATTN_TRY(appendFactors(reader, attn_at("%s[%u]", where.text, i), factor, out));
   return ATTN_OK;
+}
+
+attn_status attn_json_number(const attn_reader *reader, attn_where where, const cJSON *item, attn_number *out) {
+  out->count = 0;
+  return appendFactors(reader, where, item, out);
 }

@@ -33,9 +33,12 @@ void attn_params_fill(const attn_kernel_code *kernel, const attn_plan *plan, att
     case ATTN_ARG_KIND_SCALAR:
       memcpy(&params->values[n++].bits, tensor->data, sizeof(uint32_t));
       break;
-    case ATTN_ARG_KIND_SIZE:
-      params->values[n++].i32 = (int32_t)plan->sizes[arg.index];
+    case ATTN_ARG_KIND_NUMBER: {
+      int64_t value = 0; // attn_check saw that it fits
+      attn_number_eval(arg.number, plan->sizes, &value);
+      params->values[n++].i32 = (int32_t)value;
       break;
+    }
     case ATTN_ARG_KIND_VALUE:
       params->values[n++].i32 = plan->values[arg.index];
       break;

@@ -150,12 +150,13 @@ static attn_status readOperandDims(const attn_reader *reader, const cJSON *list)
         return attn_bad(reader, where, "'%.64s' is not in \"sizes\"", dim->valuestring);
     }
   }
-  // The dimension that defines a size must carry its name.
+  // The dimension that defines a size carries its name, unless it is a number.
   for (uint32_t s = 0; s < manifest->num_sizes; ++s) {
     const attn_size *size = &manifest->sizes[s];
-    if (manifest->operands[size->operand].size_of[size->dim] != (int32_t)s)
+    const attn_operand *operand = &manifest->operands[size->operand];
+    if (operand->size_of[size->dim] != (int32_t)s && operand->fixed[size->dim] < 0)
       return attn_bad(reader, attn_at("sizes.%.64s", size->name), "dimension %u of %s does not name it", size->dim,
-                      manifest->operands[size->operand].name);
+                      operand->name);
   }
   return ATTN_OK;
 }

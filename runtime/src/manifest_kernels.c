@@ -41,12 +41,18 @@ static attn_status scalarNamed(const attn_reader *reader, attn_where where, cons
                                int32_t *index) {
   *index = attn_find_operand(reader->manifest, name);
   if (*index < 0)
-    return attn_bad(reader, where, "'%.64s' is not in \"operands\"%s", name, dtype == ATTN_I32 ? " or \"sizes\"" : "");
+    return attn_bad(reader, where, "'%.64s' is not in \"operands\"", name);
   const attn_operand *operand = &reader->manifest->operands[*index];
   if (operand->role != ATTN_ROLE_SCALAR || operand->dtype != dtype)
     return attn_bad(reader, where, "expected a scalar of type %s, but '%.64s' is %s of type %s", attn_dtype_name(dtype),
                     name, operand->role == ATTN_ROLE_SCALAR ? "a scalar" : "a tensor", attn_dtype_name(operand->dtype));
   return ATTN_OK;
+}
+
+/// A name that operands have and sizes do not: then an i32 means the scalar.
+static bool isOperand(const attn_manifest *manifest, const cJSON *item) {
+  return cJSON_IsString(item) && attn_find_size(manifest, item->valuestring) < 0 &&
+         attn_find_operand(manifest, item->valuestring) >= 0;
 }
 
 static attn_status readArg(const attn_reader *reader, attn_where where, const cJSON *item, attn_arg *arg) {
@@ -60,18 +66,19 @@ static attn_status readArg(const attn_reader *reader, attn_where where, const cJ
     return attn_bad(reader, where, "expected one key, got %u", members);
   const char *key = item->child->string, *name;
   where = attn_at("%s.%s", where.text, key);
+  if (strcmp(key, ATTN_ARG_I32) == 0 && !isOperand(manifest, item->child)) {
+    arg->kind = ATTN_ARG_KIND_NUMBER;
+    ATTN_TRY(attn_reader_alloc(reader, 1, sizeof(*arg->number), &arg->number));
+    return attn_json_number(reader, where, item->child, arg->number);
+  }
   ATTN_TRY(attn_json_string(reader, where, item->child, &name));
   int32_t index = -1;
   if (strcmp(key, ATTN_ARG_F32) == 0) {
     arg->kind = ATTN_ARG_KIND_SCALAR;
     ATTN_TRY(scalarNamed(reader, where, name, ATTN_F32, &index));
   } else if (strcmp(key, ATTN_ARG_I32) == 0) {
-    arg->kind = ATTN_ARG_KIND_SIZE;
-    index = attn_find_size(manifest, name);
-    if (index < 0) {
-      arg->kind = ATTN_ARG_KIND_SCALAR;
-      ATTN_TRY(scalarNamed(reader, where, name, ATTN_I32, &index));
-    }
+    arg->kind = ATTN_ARG_KIND_SCALAR;
+    ATTN_TRY(scalarNamed(reader, where, name, ATTN_I32, &index));
   } else if (strcmp(key, ATTN_ARG_VALUE) == 0) {
     arg->kind = ATTN_ARG_KIND_VALUE;
     index = findValue(manifest, name);

@@ -106,8 +106,8 @@ static const struct {
     {"\"by\": 4", "\"by\": 0", ATTN_ERROR_MANIFEST, "kernels[0].tiles[0].by: expected 1 to"},
     {"\"ceil\": \"q_len\"", "\"floor\": \"q_len\"", ATTN_ERROR_UNSUPPORTED,
      "kernels[0].tiles[0]: unknown key 'floor'; this library knows ceil, by"},
-    {"\"tiles\": [{\"ceil\"", "\"tiles\": [[1], {\"ceil\"", ATTN_ERROR_MANIFEST,
-     "kernels[0].tiles[0]: expected an integer, a size name"},
+    {"\"tiles\": [{\"ceil\"", "\"tiles\": [[1, null], {\"ceil\"", ATTN_ERROR_MANIFEST,
+     "kernels[0].tiles[0][1]: expected an integer, a size name"},
     // arguments
     {"{\"ptr\": \"q\"}", "{\"map\": \"q\"}", ATTN_ERROR_UNSUPPORTED,
      "kernels[0].args[0]: unknown key 'map'; this library knows ptr, strides, sizes, f32, i32, value"},

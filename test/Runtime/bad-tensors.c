@@ -126,6 +126,16 @@ int main(int argc, char **argv) {
               "kernel attention_fwd: these sizes make more than 2147483647 tiles");
   attn_kernel_unload(kernel);
 
+  // A number in the manifest defines a size as well as a name does.
+  char *fixed = replaced(MANIFEST(CPU_KERNEL), "[\"batch\", \"q_heads\", \"q_len\", 8]", "[2, 6, \"q_len\", 8]");
+  EXPECT_OK(attn_kernel_load(write_file("manifest.json", fixed), &kernel));
+  problem_init(&p, 3, 6, 3, 1, 1, packed);
+  REFUSED((void)0, ATTN_ERROR_SHAPE, "q dimension 0: is 3, expected 2");
+  t[Q].sizes[0] = 2;
+  REFUSED((void)0, ATTN_ERROR_SHAPE, "k dimension 0 (batch): is 3, expected 2 as in q dimension 0");
+  attn_kernel_unload(kernel);
+  free(fixed);
+
   // No tiles and no rule that says what to do.
   char *ruleless =
       replaced(MANIFEST(CPU_KERNEL), "{\"zero\": [\"batch\", \"q_heads\", \"q_len\"], \"do\": \"nothing\"}, ", "");

@@ -165,7 +165,8 @@ int main(int argc, char **argv) {
                        "\"kernels\": [{\"name\": \"entry\", \"chip\": \"sm_80\", \"ptx\": \"fwd.ptx\", "
                        "\"threads\": 32, \"blocks_per_sm\": 2, \"grid\": \"min_sms\", \"tiles\": [\"q_len\", 1000], "
                        "\"info\": {\"registers\": 40},"
-                       "\"args\": [{\"ptr\": \"sums\"}, {\"ptr\": \"counter\"}, {\"i32\": \"k_len\"}]}, ");
+                       "\"args\": [{\"ptr\": \"sums\"}, {\"ptr\": \"counter\"}, {\"i32\": \"k_len\"}, {\"i32\": "
+                       "[{\"ceil\": \"q_len\", \"by\": 4}, [\"batch\", 100]]}, {\"i32\": 77}]}, ");
   EXPECT_OK(attn_kernel_load(write_file("two.json", two), &kernel));
   problem_init(&p, 2, 6, 3, 9, 11, on_first);
   uint64_t bytes = 0;
@@ -184,13 +185,13 @@ int main(int argc, char **argv) {
   EXPECT_FAIL(attn_kernel_launch(kernel, &p.launch), ATTN_ERROR_WORKSPACE, "is not aligned to 256 bytes");
   p.launch.workspace = workspace;
   before = driver->launches;
-  driver->num_params = 3;
+  driver->num_params = 5;
   EXPECT_OK(attn_kernel_launch(kernel, &p.launch));
   EXPECT(driver->launches == before + 2 && driver->loads == 5); // one module for both
   const fake_launch *l = &driver->last[before % 4];
   EXPECT(strcmp(l->name, "entry") == 0 && l->grid[0] == 216 && l->block[0] == 32 && l->smem == 0);
   EXPECT(l->params[0] == (uintptr_t)workspace && l->params[1] == (uintptr_t)workspace + 256 &&
-         (uint32_t)l->params[2] == 11);
+         (uint32_t)l->params[2] == 11 && (uint32_t)l->params[3] == 3 * 2 * 100 && (uint32_t)l->params[4] == 77);
   EXPECT(workspace[0] == 0x55 && workspace[256] == 0 && workspace[259] == 0 && workspace[260] == 0x55);
   EXPECT(strcmp(driver->last[(before + 1) % 4].name, "attention_fwd") == 0);
   p.launch.workspace = aligned_alloc(256, 512);
