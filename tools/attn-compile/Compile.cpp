@@ -7,6 +7,7 @@
 
 #include "Compile.h"
 
+#include "Crash.h"
 #include "Input.h"
 #include "Output.h"
 #include "Report.h"
@@ -55,6 +56,12 @@ private:
 };
 } // namespace
 
+/// What a crash is blamed on while a stage is made.
+static constexpr const char *stagePhases[] = {
+#define STAGE(enumerator, name, where, meaning) "making stage " name,
+#include "attn/Dialect/Attn/Transforms/Stages.def"
+};
+
 static DialectRegistry createRegistry() {
   DialectRegistry registry;
   registerAllDialects(registry);
@@ -72,13 +79,12 @@ Compilation::Compilation(const CompileJob &job)
 
 /// `file:line:column: error: message`, one line each: no excerpt of the source, which may be one line of megabytes.
 void Compilation::printDiagnostic(Diagnostic &diagnostic) {
-  auto print = [](Diagnostic &d) {
-    if (auto at = d.getLocation()->findInstanceOf<FileLineColLoc>()) {
-      llvm::errs() << at.getFilename().getValue() << ":";
-      if (at.getLine())
-        llvm::errs() << at.getLine() << ":" << at.getColumn() << ":";
-      llvm::errs() << " ";
-    }
+  auto print = [&](Diagnostic &d) {
+    auto at = d.getLocation()->findInstanceOf<FileLineColLoc>();
+    llvm::errs() << (at ? at.getFilename().getValue() : StringRef(job.input)) << ":";
+    if (at && at.getLine())
+      llvm::errs() << at.getLine() << ":" << at.getColumn() << ":";
+    llvm::errs() << " ";
     static constexpr StringLiteral kinds[] = {"note", "warning", "error", "remark"};
     llvm::errs() << kinds[static_cast<int>(d.getSeverity())] << ": ";
     std::string message = d.str();
@@ -128,6 +134,7 @@ int Compilation::runPasses(Stage from, Stage to) {
     if (stage == Stage::PTX || stage == Stage::Object)
       break;
     PhaseTimes::Scope time(times, getStageInfo(stage).name);
+    setCrashPhase(stagePhases[static_cast<int>(stage)]);
     PassManager passes(&context);
     buildStage(passes, stage, options);
     if (failed(passes.run(*module)))
@@ -181,6 +188,7 @@ LogicalResult Compilation::emitKernel(StringRef kernel, OutputDirectory &out, Ke
 }
 
 int Compilation::emit(bool cpu) {
+  setCrashPhase("writing the kernels");
   if (!cpu && (job.cubin != CubinMode::Off || job.report)) {
     llvm::Expected<std::string> found = findPtxas(job.ptxas);
     if (found)
@@ -228,6 +236,7 @@ int Compilation::run() {
   }
   {
     PhaseTimes::Scope time(times, "parse");
+    setCrashPhase("reading it");
     module = readModule(job.input, &context);
   }
   if (!module)
@@ -265,4 +274,7 @@ int Compilation::run() {
   return 0;
 }
 
-int attn::compile(const CompileJob &job) { return Compilation(job).run(); }
+int attn::compile(const CompileJob &job) {
+  catchCrashes(job.input.c_str());
+  return Compilation(job).run();
+}

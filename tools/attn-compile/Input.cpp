@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace attn;
 
 /// A spec is a page; the largest IR of a later stage is two megabytes.
-static constexpr size_t kMaxBytes = 32 << 20;
+static constexpr size_t kMaxBytes = 16 << 20;
 /// The deepest IR of any stage nests 12 brackets. The parser needs up to a kilobyte of stack for one.
 static constexpr unsigned kMaxNesting = 256;
 
