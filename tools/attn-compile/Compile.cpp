@@ -229,7 +229,7 @@ int Compilation::emit(bool cpu) {
 int Compilation::run() {
   if (!job.remarks.empty()) {
     remark::RemarkCategories all;
-    all.all = job.remarks;
+    all.passed = all.missed = all.analysis = all.failed = job.remarks;
     if (failed(remark::enableOptimizationRemarks(context, nullptr, std::make_unique<remark::RemarkEmittingPolicyAll>(),
                                                  all, /*printAsEmitRemarks=*/true)))
       return 1;
