@@ -265,7 +265,7 @@ class Kernel:
         return Operand(info.name.decode(), _ROLES[info.role], _DTYPE_NAMES[info.dtype], dims)
 
     def __del__(self):
-        if getattr(self, "_handle", None):
+        if getattr(self, "_handle", None) and _lib is not None:  # None: the interpreter is going away
             _lib.attn_kernel_unload(self._handle)
 
     def _names(self, *roles):

@@ -50,9 +50,7 @@ int64_t attn_tensor_elements(const attn_tensor *tensor) {
 static attn_status checkHead(const attn_operand *operand, const attn_tensor *given, attn_tensor *tensor) {
   if (!given)
     return attn_fail(ATTN_ERROR_MISSING, "%s: no tensor given", operand->name);
-  char what[80];
-  snprintf(what, sizeof(what), "tensor %.64s", operand->name);
-  ATTN_TRY(attn_copy_sized(tensor, sizeof(*tensor), given, what));
+  ATTN_TRY(attn_copy_sized(tensor, sizeof(*tensor), given, "tensor ", operand->name));
   if (tensor->rank != operand->rank)
     return attn_fail(ATTN_ERROR_RANK, "%s: has %u dimensions, expected %u", operand->name, tensor->rank, operand->rank);
   if (tensor->dtype != operand->dtype) {
@@ -338,7 +336,7 @@ static attn_status checkWorkspace(const attn_plan *plan) {
 attn_status attn_check(const attn_manifest *manifest, const attn_launch *launch, bool shapes_only, attn_plan *plan) {
   if (!launch)
     return attn_fail(ATTN_ERROR_ARGUMENT, "launch: is null");
-  ATTN_TRY(attn_copy_sized(&plan->launch, sizeof(plan->launch), launch, "launch"));
+  ATTN_TRY(attn_copy_sized(&plan->launch, sizeof(plan->launch), launch, "launch", ""));
   if (plan->launch.num_operands != manifest->num_operands)
     return attn_fail(ATTN_ERROR_ARGUMENT, "launch: has %u operands, expected %u", plan->launch.num_operands,
                      manifest->num_operands);

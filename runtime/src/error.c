@@ -75,22 +75,23 @@ const char *attn_dtype_name(uint32_t dtype) { return dtypes[dtype < NUM_DTYPES ?
 
 uint32_t attn_dtype_bytes(uint32_t dtype) { return dtypes[dtype < NUM_DTYPES ? dtype : 0].bytes; }
 
-attn_status attn_copy_sized(void *to, uint32_t known, const void *from, const char *what) {
+attn_status attn_copy_sized(void *to, uint32_t known, const void *from, const char *what, const char *name) {
   uint32_t given;
   memcpy(&given, from, sizeof(given));
   if (given < known)
-    return attn_fail(ATTN_ERROR_ARGUMENT, "%s: its size field says %u bytes, expected %u (set it to sizeof the struct)",
-                     what, given, known);
+    return attn_fail(ATTN_ERROR_ARGUMENT,
+                     "%s%s: its size field says %u bytes, expected %u (set it to sizeof the struct)", what, name, given,
+                     known);
   // 64 KiB: no header will ever need more, a forgotten field often says so.
   if (given > (1u << 16))
-    return attn_fail(ATTN_ERROR_ARGUMENT, "%s: its size field says %u bytes, expected %u (is it uninitialised?)", what,
-                     given, known);
+    return attn_fail(ATTN_ERROR_ARGUMENT, "%s%s: its size field says %u bytes, expected %u (is it uninitialised?)",
+                     what, name, given, known);
   const unsigned char *bytes = from;
   for (uint32_t i = known; i < given; ++i)
     if (bytes[i])
       return attn_fail(ATTN_ERROR_UNSUPPORTED,
-                       "%s: is %u bytes long and sets fields beyond the %u this library (ABI version %d) knows", what,
-                       given, known, ATTN_ABI_VERSION);
+                       "%s%s: is %u bytes long and sets fields beyond the %u this library (ABI version %d) knows", what,
+                       name, given, known, ATTN_ABI_VERSION);
   memcpy(to, from, known);
   return ATTN_OK;
 }

@@ -56,7 +56,8 @@ void attn_clear_error(void);
 
 /// Copies a caller's struct of `*(uint32_t *)from` bytes into one of `known`
 /// bytes. A longer one is a newer header's: fine while what we do not know is 0.
-attn_status attn_copy_sized(void *to, uint32_t known, const void *from, const char *what);
+/// Messages call it `what` `name`.
+attn_status attn_copy_sized(void *to, uint32_t known, const void *from, const char *what, const char *name);
 
 //===----------------------------------------------------------------------===//
 // file.c
