@@ -35,5 +35,7 @@ ptxas = shutil.which("ptxas") or next(
 if ptxas:
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))
+if shutil.which("clang-format-22") or os.path.exists(os.path.join(config.llvm_tools_dir, "clang-format")):
+    config.available_features.add("clang-format")
 if os.path.exists("/dev/nvidia0"):
     config.available_features.add("gpu")

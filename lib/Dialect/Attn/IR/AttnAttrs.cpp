@@ -11,7 +11,6 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
-
 using namespace mlir;
 using namespace attn;
 
