@@ -82,10 +82,37 @@ def MapToGridPass : Pass<"attn-map-to-grid", "::mlir::ModuleOp"> {
 
 def PartitionRolesPass : Pass<"attn-partition-roles", "::mlir::ModuleOp"> {
   let summary = "Give the block its roles, and every operand a ring filled ahead of its use";
+  let description = [{
+    Consumes kernels at `mapped`, family mma_sync; produces one role "compute" of all warps of the schedule around the
+    nest of tiles, and
+
+    | before | after |
+    |---|---|
+    | `load as "K"` in a sweep that a product reads | ring "K" of `depth.k` slots: the first items copied in front of the sweep, in it `wait` before the first use, `copy` of item t + depth - 1 behind the wait's barrier (one slot: behind a barrier after the release), `release` after the last use |
+    | such a load outside a sweep | one item: copied in place, waited for at its first use, released after its last |
+    | any other load | unchanged: read directly from global memory |
+    | `store` of a matrix | staged: `store` to a buf over the ring filled once, `sync`, `copy via vector` |
+
+    Fails if the module has no target or its family no roles, the kernel has no schedule or not one nest of tiles, a
+    product's B operand is computed, a source's last stride is not 1, or coordinates depend on more than t and j.
+    Remarks: every ring (depth, bytes), every staged output. Example:
+    test/Dialect/Attn/Transforms/partition-roles.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def AssignFragmentsPass : Pass<"attn-assign-fragments", "::mlir::ModuleOp"> {
   let summary = "Spread every tile over the registers of the warps that own it";
+  let description = [{
+    Consumes roles whose tensors have no encoding; produces the same ops with `#attn.frag` on every tensor: matrices in
+    `tile` form, vectors in `rows` or `cols` form as reductions, spreads and coordinates demand. A running sum of rows
+    is carried through a sweep in `quads` form and reduced once behind it.
+    Fails if no matrix instruction of the family takes a product (lists those there are), a tile is not a whole number
+    of atoms for every warp, a vector is used along rows and columns, an op has no meaning on fragments, or the
+    schedule asks for warps along columns on mma_sync. Remarks: registers of every accumulator, every deferred sum.
+    Example: test/Dialect/Attn/Transforms/assign-fragments.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def PlanMemoryPass : Pass<"attn-plan-memory", "::mlir::ModuleOp"> {
@@ -94,6 +121,13 @@ def PlanMemoryPass : Pass<"attn-plan-memory", "::mlir::ModuleOp"> {
 
 def CountWaitsPass : Pass<"attn-count-waits", "::mlir::ModuleOp"> {
   let summary = "Count the copies that may still be open at every wait";
+  let description = [{
+    Consumes roles that fill their own rings through cp.async; produces `leaves` on every `wait`: the groups that are
+    younger than the item's on every path, the least over prologue and steady state, so that it also holds in every
+    clone of a sweep. A guarded copy counts as a group: the conversion commits an empty one.
+    Fails if a path breaks a rule of the rings (Analysis/InFlight.h): a slot overwritten before all warps have read it,
+    a wait for an item nobody fills, a read after the release. Example: test/Dialect/Attn/Transforms/count-waits.mlir.
+  }];
 }
 
 def SplitSweepsPass : Pass<"attn-split-sweeps", "::mlir::ModuleOp"> {
