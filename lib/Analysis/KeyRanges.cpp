@@ -108,7 +108,7 @@ template <typename Arith> struct RangeBuilder {
   ArrayRef<MaskAtom> atoms;
   TileShape tile;
   V row, queryLength, keyLength;
-  std::optional<V> off, lastRow;
+  std::optional<V> off, rowEnd;
 
   /// Sk - Sq: how far a bottom-right diagonal is shifted.
   V getOff() {
@@ -116,13 +116,12 @@ template <typename Arith> struct RangeBuilder {
       off = a.sub(keyLength, queryLength);
     return *off;
   }
-  /// The last row of the tile that is a query. Rows past it are computed and thrown away: they bound nothing.
-  V getLastRow() {
-    if (!lastRow) {
-      V end = a.min(a.add(row, a.constant(tile.queries)), queryLength);
-      lastRow = a.sub(end, a.constant(1));
-    }
-    return *lastRow;
+  /// One past the last row of the tile that is a query. Rows behind it are computed and thrown away: they bound
+  /// nothing.
+  V getRowEnd() {
+    if (!rowEnd)
+      rowEnd = a.min(a.add(row, a.constant(tile.queries)), queryLength);
+    return *rowEnd;
   }
 
   /// The bound that `atom` puts on k for the query q, plus `extra`.
@@ -142,10 +141,10 @@ template <typename Arith> struct RangeBuilder {
 
   /// The weakest or the strongest bound over the rows of the tile: a bound is monotone in q, so it is at one end.
   V boundOver(const MaskAtom &atom, bool weakest, int64_t extra) {
-    if (atom.slope() == 0)
-      return boundAt(atom, row, extra);
     bool largest = atom.isUpper() == weakest;
-    return boundAt(atom, (atom.slope() > 0) == largest ? getLastRow() : row, extra);
+    if (atom.slope() == 0 || (atom.slope() > 0) != largest)
+      return boundAt(atom, row, extra);
+    return boundAt(atom, getRowEnd(), extra - atom.slope());
   }
 
   KeyRange<V> build(RangeMode mode) {

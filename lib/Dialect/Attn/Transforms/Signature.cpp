@@ -46,11 +46,11 @@ static LogicalResult checkBody(SdpaOp op, func::FuncOp func) {
     return other.emitOpError("cannot be compiled in @")
            << func.getName() << ", which may hold one attn.sdpa, constants and the return of its results";
   }
-  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
-    if (isa<BlockArgument>(operand) || operand.getDefiningOp<arith::ConstantOp>())
-      continue;
-    return op.emitOpError("operand #") << index << " is not an argument of @" << func.getName();
-  }
+  // What is no argument is a constant then; a scalar one can be repeated in the code.
+  for (auto [index, operand] : llvm::enumerate(op->getOperands()))
+    if (!isa<BlockArgument>(operand) && isa<ShapedType>(operand.getType()))
+      return op.emitOpError("operand #") << index << " is a tensor constant of @" << func.getName()
+                                         << "; expects an argument";
   auto ret = cast<func::ReturnOp>(func.front().getTerminator());
   bool once = llvm::count(ret.getOperands(), op.getO()) == 1 && llvm::count(ret.getOperands(), op.getLse()) <= 1;
   for (Value value : ret.getOperands())

@@ -74,7 +74,7 @@ public:
 private:
   LogicalResult buildTile(ValueRange ivs);
   Value buildScores(Value key, Value scores, Value row);
-  Value buildVisible(Value key, Value row);
+  Value buildVisible(RegionInliner &inliner, Value key, Value row);
   void buildEpilogue(ValueRange sweep, Value row);
   TileValue coordOf(Value base, Value length, Extent extent, bool inRange);
   RangeMode chooseRangeMode();
@@ -138,7 +138,8 @@ LogicalResult ForwardTiler::run() {
   queryLength = toI32(queries);
   keyLength = toI32(keys);
   // GQA: query head h reads key head h / (Hq / Hk)
-  groupSize = toI32(arith::DivUIOp::create(b, numHeads, keyHeads));
+  Value heads = toI32(numHeads), groups = toI32(keyHeads);
+  groupSize = arith::DivUIOp::create(b, heads, groups);
   auto nest = scf::ForallOp::create(b, ArrayRef<OpFoldResult>{numBatch, numHeads, queryTiles}, ValueRange(),
                                     /*mapping=*/std::nullopt);
   b.setInsertionPoint(nest.getTerminator());
@@ -234,7 +235,7 @@ Value ForwardTiler::buildScores(Value key, Value scores, Value row) {
   };
   if (!op.getScore().empty())
     scores = inlineRegion(op.getScore(), {{scores, Extent::Tile}});
-  Value visible = buildVisible(key, row);
+  Value visible = buildVisible(inliner, key, row);
   if (scores && !op.getVisible().empty()) {
     Value allowed = inlineRegion(op.getVisible(), {});
     if (!allowed)
@@ -244,22 +245,43 @@ Value ForwardTiler::buildScores(Value key, Value scores, Value row) {
   return scores ? MaskOp::create(b, scores, visible).getResult() : Value();
 }
 
-/// k < Sk and the named masks, element by element.
-Value ForwardTiler::buildVisible(Value key, Value row) {
-  auto type = RankedTensorType::get(scoreType.getShape(), b.getI32Type());
-  Value keys = CoordOp::create(b, type, key, 1);
-  Value visible;
-  auto require = [&](arith::CmpIPredicate predicate, Value bound) {
-    Value one = arith::CmpIOp::create(b, predicate, keys, bound);
-    visible = visible ? arith::AndIOp::create(b, visible, one).getResult() : one;
-  };
+/// k < Sk and the named masks. Upper bounds meet in one limit per row, made in front of the sweep, so that an element
+/// costs one comparison; without any, k < Sk is a matter of columns.
+Value ForwardTiler::buildVisible(RegionInliner &inliner, Value key, Value row) {
+  auto rows = RankedTensorType::get({tile.queries}, b.getI32Type());
+  auto columns = RankedTensorType::get({tile.keys}, b.getI32Type());
+  auto whole = [&](Value value, Extent extent) { return inliner.spread({value, extent}, Extent::Tile, op.getLoc()); };
+
+  Value most, least;
   for (const MaskAtom &atom : atoms) {
+    Value &limit = atom.isUpper() ? most : least;
     Value base = buildBoundAt(outer, op.getLoc(), atom, row, queryLength, keyLength);
-    Value bound = atom.slope() ? CoordOp::create(b, type, base, 0).getResult()
-                               : tensor::SplatOp::create(b, base, type).getResult();
-    require(atom.isUpper() ? arith::CmpIPredicate::sle : arith::CmpIPredicate::sge, bound);
+    Value bound = atom.slope() ? CoordOp::create(outer, rows, base, 0).getResult()
+                               : tensor::SplatOp::create(outer, base, rows).getResult();
+    if (!limit)
+      limit = bound;
+    else if (atom.isUpper())
+      limit = arith::MinSIOp::create(outer, limit, bound);
+    else
+      limit = arith::MaxSIOp::create(outer, limit, bound);
   }
-  require(arith::CmpIPredicate::slt, tensor::SplatOp::create(b, keyLength, type));
+
+  Value keys = CoordOp::create(b, columns, key, 1);
+  Value visible;
+  if (most) {
+    Value lastKey = arith::SubIOp::create(outer, keyLength, arith::ConstantOp::create(outer, b.getI32IntegerAttr(1)));
+    most = arith::MinSIOp::create(outer, most, tensor::SplatOp::create(outer, lastKey, rows));
+    Value k = whole(keys, Extent::Cols), limit = whole(most, Extent::Rows);
+    visible = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, k, limit);
+  } else {
+    Value end = tensor::SplatOp::create(b, keyLength, columns);
+    visible = whole(arith::CmpIOp::create(b, arith::CmpIPredicate::slt, keys, end), Extent::Cols);
+  }
+  if (least) {
+    Value k = whole(keys, Extent::Cols), limit = whole(least, Extent::Rows);
+    Value above = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, k, limit);
+    visible = arith::AndIOp::create(b, visible, above);
+  }
   return visible;
 }
 

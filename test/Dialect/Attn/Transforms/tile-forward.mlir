@@ -54,3 +54,92 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} 
     return %o, %lse : tensor<?x?x?x64xbf16>, tensor<?x?x?xf32>
   }
 }
+
+// -----
+
+// The scale goes into the exponent only where the maximum of raw scores is the maximum of scaled ones and c times the
+// masked score stays in range; else scores are scaled first.
+
+!q = tensor<?x?x?x8xf32>
+module attributes {attn.target = #attn.target<chip = "toy", family = cpu>} {
+  // CHECK-LABEL: func.func @negative_scale
+  // CHECK: dense<1.44269502> : tensor<8x4xf32>
+  // CHECK: %[[S:.*]] = attn.dot as "S"
+  // CHECK: %[[F:.*]] = arith.constant dense<-2.000000e+00> : tensor<8x4xf32>
+  // CHECK: %[[X:.*]] = arith.mulf %[[S]], %[[F]]
+  // CHECK: attn.mask %[[X]]
+  func.func @negative_scale(%q: !q, %k: !q, %v: !q) -> !q {
+    %o, %lse = attn.sdpa(%q, %k, %v) scale -2.0 schedule <tile = [8, 4], warps = [1, 1]> : (!q, !q, !q) -> (!q, tensor<?x?x?xf32>)
+    return %o : !q
+  }
+
+  // CHECK-LABEL: func.func @zero_scale
+  // CHECK: dense<1.44269502> : tensor<8x4xf32>
+  // CHECK: arith.constant dense<0.000000e+00> : tensor<8x4xf32>
+  func.func @zero_scale(%q: !q, %k: !q, %v: !q) -> !q {
+    %o, %lse = attn.sdpa(%q, %k, %v) scale 0.0 schedule <tile = [8, 4], warps = [1, 1]> : (!q, !q, !q) -> (!q, tensor<?x?x?xf32>)
+    return %o : !q
+  }
+
+  // CHECK-LABEL: func.func @huge_scale
+  // CHECK: dense<1.44269502> : tensor<8x4xf32>
+  func.func @huge_scale(%q: !q, %k: !q, %v: !q) -> !q {
+    %o, %lse = attn.sdpa(%q, %k, %v) scale 1.0e30 schedule <tile = [8, 4], warps = [1, 1]> : (!q, !q, !q) -> (!q, tensor<?x?x?xf32>)
+    return %o : !q
+  }
+
+  // CHECK-LABEL: func.func @tiny_scale
+  // CHECK: dense<1.44269502> : tensor<8x4xf32>
+  func.func @tiny_scale(%q: !q, %k: !q, %v: !q) -> !q {
+    %o, %lse = attn.sdpa(%q, %k, %v) scale 1.0e-38 schedule <tile = [8, 4], warps = [1, 1]> : (!q, !q, !q) -> (!q, tensor<?x?x?xf32>)
+    return %o : !q
+  }
+}
+
+// -----
+
+// On the CPU tiles are computed in f32: 16-bit operands are widened when loaded, P is not packed, O is narrowed at the
+// end. Head dimensions are padded to 8 there and to 16 on a GPU, in the tiles only.
+
+!q = tensor<?x?x?x40xf16>
+!v = tensor<?x?x?x24xf16>
+module attributes {attn.target = #attn.target<chip = "toy", family = cpu>} {
+  // CHECK-LABEL: func.func @cpu
+  // CHECK: %[[Q:.*]] = attn.load as "Q" {{.*}} -> tensor<8x40xf16>
+  // CHECK: arith.extf %[[Q]] : tensor<8x40xf16> to tensor<8x40xf32>
+  // CHECK: attn.load as "V" {{.*}} -> tensor<4x24xf16>
+  // CHECK-NOT: attn.pack
+  // CHECK: attn.dot as "PV" {{.*}} : (tensor<8x4xf32>, tensor<4x24xf32>, tensor<8x24xf32>)
+  // CHECK: arith.truncf {{.*}} to tensor<8x24xf16>
+  func.func @cpu(%q: !q, %k: !q, %v: !v) -> !v {
+    %o, %lse = attn.sdpa(%q, %k, %v) scale 1.0 schedule <tile = [8, 4], warps = [1, 1]> : (!q, !q, !v) -> (!v, tensor<?x?x?xf32>)
+    return %o : !v
+  }
+}
+
+// -----
+
+!q = tensor<?x?x?x40xf16>
+!v = tensor<?x?x?x24xf16>
+module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} {
+  // CHECK-LABEL: func.func @gpu
+  // CHECK: attn.load as "Q" {{.*}} : memref<?x?x?x40xf16, {{.*}}> -> tensor<16x48xf16>
+  // CHECK: attn.load as "V" {{.*}} : memref<?x?x?x24xf16, {{.*}}> -> tensor<16x32xf16>
+  // CHECK: attn.store {{.*}} : tensor<16x32xf16>, memref<?x?x?x24xf16
+  func.func @gpu(%q: !q, %k: !q, %v: !v) -> !v {
+    %o, %lse = attn.sdpa(%q, %k, %v) scale 1.0 schedule <tile = [16, 16], warps = [1, 1]> : (!q, !q, !v) -> (!v, tensor<?x?x?xf32>)
+    return %o : !v
+  }
+
+  // Names written in the spec win; results may come in any order, and keys may be values too.
+  // CHECK-LABEL: func.func @names(
+  // CHECK-SAME: {attn.name = "queries", attn.role = "in"}
+  // CHECK-SAME: {attn.name = "k", attn.role = "in"}
+  // CHECK-SAME: f32 {attn.name = "capture0", attn.role = "scalar"}
+  // CHECK-SAME: memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>> {attn.name = "lse", attn.role = "out"}
+  // CHECK-SAME: memref<?x?x?x40xf16, strided<[?, ?, ?, 1], offset: ?>> {attn.name = "result", attn.role = "out"}
+  func.func @names(%q: !q {attn.name = "queries"}, %k: !q, %unused: f32) -> (tensor<?x?x?xf32>, !q {attn.name = "result"}) {
+    %o, %lse = attn.sdpa(%q, %k, %k) scale 1.0 schedule <tile = [16, 16], warps = [1, 1]> : (!q, !q, !q) -> (!q, tensor<?x?x?xf32>)
+    return %lse, %o : tensor<?x?x?xf32>, !q
+  }
+}
