@@ -117,6 +117,14 @@ def AssignFragmentsPass : Pass<"attn-assign-fragments", "::mlir::ModuleOp"> {
 
 def PlanMemoryPass : Pass<"attn-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Place every buffer in shared memory";
+  let description = [{
+    Consumes kernels with roles and allocs; produces an offset on every alloc (a multiple of 1024 if anything in its
+    bytes is swizzled, else of 128), `smem_bytes` and `threads` on the kernel. Allocs joined by `over` share bytes, as
+    many as the largest needs.
+    Fails if the plan is over the target's limit (need, limit, and the whole plan in notes), `over` names no alloc, or
+    two allocs share a label. Remarks: the plan; missed: the blocks an SM should hold do not fit, a buf whose rows
+    collide in the banks. Example: test/Dialect/Attn/Transforms/plan-memory.mlir.
+  }];
 }
 
 def CountWaitsPass : Pass<"attn-count-waits", "::mlir::ModuleOp"> {
