@@ -13,10 +13,10 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -24,16 +24,16 @@ using namespace attn;
 
 void attn::buildNVVMStage(OpPassManager &pm, const NVVMStageOptions &) {
   pm.addPass(createConvertAttnToNVVMPass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertVectorToLLVMPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
-  pm.addPass(createReconcileUnrealizedCastsPass());
-  pm.addPass(createConvertNVVMToLLVMPass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  // Kernels only: the host plan keeps its sizes and launches for the manifest. No canonicalizer here: the thousands of
+  // operations of a dot are canonical, and walking them to a fixed point costs more than the conversion.
+  OpPassManager &kernel = pm.nest<LLVM::LLVMFuncOp>();
+  kernel.addPass(createLoopInvariantCodeMotionPass()); // addresses of a lane, while loops are still loops
+  kernel.addPass(createCSEPass());
+  kernel.addPass(createSCFToControlFlowPass());
+  kernel.addPass(createConvertVectorToLLVMPass());
+  kernel.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertControlFlowToLLVMPass()); // a pass on modules; the host plan has no branches
+  pm.addNestedPass<LLVM::LLVMFuncOp>(createReconcileUnrealizedCastsPass());
   VerifyStagePassOptions verify;
   verify.stage = Stage::NVVM;
   pm.addPass(createVerifyStagePass(verify));

@@ -11,6 +11,19 @@ include "mlir/Pass/PassBase.td"
 
 def ConvertAttnToNVVMPass : Pass<"convert-attn-to-nvvm", "::mlir::ModuleOp"> {
   let summary = "Convert the partitioned stage to llvm and nvvm";
+  let description = [{
+    Consumes kernels whose sweeps are loops (attn-split-sweeps), whose tiles are block ids (attn-lower-tiles) and whose
+    tensors carry fragments. Produces one `llvm.func` a kernel, of llvm, nvvm, and arith, vector and scf on vectors,
+    which upstream passes convert. Loops stay `scf.for`: what a loop does not change should be moved in front of it
+    (loop-invariant-code-motion) before they become branches. The host plan is left alone.
+
+    A fragment becomes one vector a thread, a memref a pointer with strides and sizes, a buf its address in shared
+    memory. On family `mma_sync` rings are cp.async groups, dots ldmatrix and mma.sync.
+
+    Fails when a kernel needs what its family or the machine does not have: an operation of `math` without a lowering
+    (the error lists those there are), a dot without an instruction shape, warps that share rows.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::vector::VectorDialect"];
 }
 
 def ConvertAttnToCPUPass : Pass<"convert-attn-to-cpu", "::mlir::ModuleOp"> {

@@ -1,0 +1,180 @@
+//===- Kernel.cpp - the kernel function, its arguments, its roles
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The launch contract, in argument order: a memref is its pointer, the strides of every dimension but the last (i64,
+// elements), and every size (i32); a scalar is itself.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::nvvm;
+
+namespace {
+/// Dynamic shared memory: external and of size 0, since gpu.dynamic_shared_memory becomes an internal global.
+constexpr StringLiteral kSmemSymbol = "attn_smem";
+constexpr int64_t kSmemAlign = 1024; // the largest swizzle pattern
+
+void declareSharedMemory(ModuleOp module, OpBuilder &b) {
+  if (module.lookupSymbol(kSmemSymbol))
+    return;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(module.getBody());
+  LLVM::GlobalOp::create(b, module.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false,
+                         LLVM::Linkage::External, kSmemSymbol, Attribute(), kSmemAlign, kShared);
+}
+
+/// Whether anything in the kernel writes through this argument.
+bool isWritten(BlockArgument arg) {
+  return llvm::any_of(arg.getUsers(), [&](Operation *user) {
+    if (auto copy = dyn_cast<CopyOp>(user))
+      return copy.getDest() == arg;
+    return isa<StoreOp>(user);
+  });
+}
+
+struct KernelLowering : Lowering<KernelOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(KernelOp kernel, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = kernel.getLoc();
+    MLIRContext *ctx = getContext();
+    Block &body = kernel.getBody().front();
+
+    // The aligned flag of a memref is computed, not passed.
+    SmallVector<Type> types;
+    for (BlockArgument arg : body.getArguments()) {
+      if (failed(typeConverter->convertType(arg.getType(), types)))
+        return kernel.emitOpError("cannot pass argument #") << arg.getArgNumber() << " of type " << arg.getType();
+      if (isa<MemRefType>(arg.getType()))
+        types.pop_back();
+    }
+    declareSharedMemory(kernel->getParentOfType<ModuleOp>(), rewriter);
+    auto func = LLVM::LLVMFuncOp::create(rewriter, loc, kernel.getSymName(),
+                                         LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(ctx), types));
+    setLaunchAttributes(func, kernel, rewriter);
+    Block *entry = func.addEntryBlock(rewriter);
+    rewriter.setInsertionPointToStart(entry);
+    Emit e{rewriter, loc};
+
+    KernelState &state = kernels.create(func);
+    state.warps = *kernel.getThreads() / kWarpLanes;
+    state.thread = NVVM::ThreadIdXOp::create(rewriter, loc, rewriter.getI32Type());
+    state.lane = e.rem(state.thread, kWarpLanes);
+    state.warp = e.div(state.thread, kWarpLanes);
+    Value smem = LLVM::AddressOfOp::create(rewriter, loc, LLVM::LLVMPointerType::get(ctx, kShared), kSmemSymbol);
+    state.smem = LLVM::PtrToIntOp::create(rewriter, loc, rewriter.getI32Type(), smem);
+
+    TypeConverter::SignatureConversion signature(body.getNumArguments());
+    unsigned next = 0;
+    for (BlockArgument arg : body.getArguments()) {
+      SmallVector<Value> values{entry->getArgument(next)};
+      if (auto type = dyn_cast<MemRefType>(arg.getType())) {
+        func.setArgAttr(next, LLVM::LLVMDialect::getNoAliasAttrName(), rewriter.getUnitAttr());
+        if (!isWritten(arg))
+          func.setArgAttr(next, LLVM::LLVMDialect::getReadonlyAttrName(), rewriter.getUnitAttr());
+        unsigned more = std::max<int64_t>(type.getRank() - 1, 0) + type.getRank();
+        llvm::append_range(values, entry->getArguments().slice(next + 1, more));
+        next += more;
+        values.push_back(Value());
+        values.back() = isAligned(e, MemRef::get(type, values));
+      }
+      ++next;
+      signature.remapInput(arg.getArgNumber(), values);
+    }
+    Block *converted = rewriter.applySignatureConversion(&body, signature, typeConverter);
+    rewriter.mergeBlocks(converted, entry, {});
+    rewriter.setInsertionPointToEnd(entry);
+    LLVM::ReturnOp::create(rewriter, loc, ValueRange());
+    rewriter.eraseOp(kernel);
+    return success();
+  }
+
+  static void setLaunchAttributes(LLVM::LLVMFuncOp func, KernelOp kernel, OpBuilder &b) {
+    func->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
+    func->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
+                  b.getDenseI32ArrayAttr({int32_t(*kernel.getThreads()), 1, 1}));
+    func->setAttr(AttnDialect::kSmemBytesAttr, kernel.getSmemBytesAttr());
+    if (auto schedule = kernel.getScheduleAttr())
+      func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(schedule.getBlocks()));
+    // Subnormal f32 flushed: ex2 without .ftz costs two more instructions on every score.
+    func.setDenormalFpMathF32("preserve-sign");
+  }
+
+  /// Base and strides are multiples of 16 bytes; the stride of a dimension of size 1 is never used.
+  static Value isAligned(const Emit &e, const MemRef &m) {
+    Type i32 = e.b.getI32Type();
+    Value bits = LLVM::PtrToIntOp::create(e.b, e.loc, i32, m.ptr);
+    for (auto [stride, size] : llvm::zip(m.strides, m.sizes)) {
+      Value low = arith::TruncIOp::create(e.b, e.loc, i32, stride);
+      Value used = e.select(e.less(e.i32(1), size), e.mul(low, m.elementBytes()), e.i32(0));
+      bits = e.b.createOrFold<arith::OrIOp>(e.loc, bits, used);
+    }
+    return e.b.createOrFold<arith::CmpIOp>(e.loc, arith::CmpIPredicate::eq, e.bitAnd(bits, e.i32(15)), e.i32(0));
+  }
+};
+
+/// One role that is the whole block becomes straight code. Several need branches by warp and named barriers.
+struct RoleLowering : Lowering<RoleOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(RoleOp role, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    const KernelState &state = kernels.of(role);
+    if (role.getFirstWarp() != 0 || int64_t(role.getWarps()) != state.warps || role.getGroups() != 1)
+      return role.emitOpError("must be one group of all ")
+             << state.warps << " warps of the block on this family, got " << role.getGroups() << " of warps "
+             << role.getFirstWarp() << " + " << role.getWarps();
+    Block &body = role.getBody().front();
+    rewriter.eraseOp(body.getTerminator());
+    SmallVector<Value> group;
+    if (body.getNumArguments())
+      group.push_back(Emit{rewriter, role.getLoc()}.i32(0));
+    rewriter.inlineBlockBefore(&body, role, group);
+    rewriter.eraseOp(role);
+    return success();
+  }
+};
+
+struct SyncLowering : Lowering<SyncOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(SyncOp op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<NVVM::Barrier0Op>(op); // the only group is the block
+    return success();
+  }
+};
+
+struct BlockIdLowering : Lowering<gpu::BlockIdOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(gpu::BlockIdOp op, OneToNOpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (op.getDimension() != gpu::Dimension::x)
+      return op.emitOpError("must be of dimension x: the grid of a kernel is a line of tiles");
+    rewriter.replaceOpWithNewOp<NVVM::BlockIdXOp>(op, rewriter.getI32Type());
+    return success();
+  }
+};
+
+struct DimLowering : Lowering<memref::DimOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(memref::DimOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    APInt dim;
+    if (!matchPattern(only(adaptor.getIndex()), m_ConstantInt(&dim)))
+      return rewriter.notifyMatchFailure(op, "the dimension is not a constant");
+    rewriter.replaceOp(op, MemRef::get(op.getSource().getType(), adaptor.getSource()).sizes[dim.getZExtValue()]);
+    return success();
+  }
+};
+} // namespace
+
+void attn::nvvm::populateKernelPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
+  patterns.add<KernelLowering, RoleLowering, SyncLowering, BlockIdLowering, DimLowering>(types, kernels,
+                                                                                         patterns.getContext());
+}

@@ -1,0 +1,140 @@
+//===- Lowering.h - what the lowerings of a kernel share ------------*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How values look after conversion:
+//
+//   tensor<.., #attn.frag<..>>   vector<N x T>, N = what a thread holds, in fragment order (FragmentCoords.h)
+//   !attn.buf, !attn.ring        i32: byte address in shared memory (of slot 0 for a ring)
+//   memref                       ptr<1>, a stride per dimension but the last (i64, elements), a size per dimension
+//                                (i32), and whether 16-byte accesses are aligned (i1); see MemRef
+//   index                        i32: every index in a kernel is a size or an id
+//
+// Families differ in how tiles move, how rings synchronise and how dots are done; each such lowering has a populate
+// function here, and AttnToNVVM.cpp has one row a family. Everything else is common.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_LIB_CONVERSION_ATTNTONVVM_LOWERING_H
+#define ATTN_LIB_CONVERSION_ATTNTONVVM_LOWERING_H
+
+#include "attn/Analysis/FragmentCoords.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace attn::nvvm {
+
+/// Address spaces of the NVPTX back end.
+constexpr unsigned kGlobal = 1, kShared = 3;
+
+/// Values a kernel computes once, at its entry, and the warps that run the code.
+struct KernelState {
+  int64_t warps = 0;      ///< of the role, which is the whole block on mma_sync
+  mlir::Value thread;     ///< i32, of the block
+  mlir::Value lane, warp; ///< i32
+  mlir::Value smem;       ///< i32, byte address of the block's shared memory
+
+  int64_t threads() const { return warps * kWarpLanes; }
+};
+
+/// The states of the module's kernels, found from any op inside one.
+class KernelStates {
+public:
+  KernelState &of(mlir::Operation *op);
+  KernelState &create(mlir::LLVM::LLVMFuncOp func) { return states[func]; }
+
+private:
+  llvm::DenseMap<mlir::Operation *, KernelState> states;
+};
+
+/// Conversion of types as listed at the top of this file.
+class KernelTypeConverter : public mlir::TypeConverter {
+public:
+  KernelTypeConverter();
+};
+
+/// A pattern that knows the kernel it is in.
+template <typename Op> struct Lowering : mlir::OpConversionPattern<Op> {
+  Lowering(mlir::TypeConverter &types, KernelStates &kernels, mlir::MLIRContext *ctx)
+      : mlir::OpConversionPattern<Op>(types, ctx), kernels(kernels) {}
+  KernelStates &kernels;
+};
+
+/// A memref argument of a kernel, taken apart.
+struct MemRef {
+  mlir::MemRefType type;
+  mlir::Value ptr;
+  llvm::SmallVector<mlir::Value> strides; ///< i64, in elements, of every dimension but the last (which is 1)
+  llvm::SmallVector<mlir::Value> sizes;   ///< i32
+  mlir::Value aligned;                    ///< i1, uniform: base and used strides are multiples of 16 bytes
+
+  static MemRef get(mlir::Type type, mlir::ValueRange converted);
+  int64_t elementBytes() const;
+};
+
+/// Builds integer code at a place, folding what is constant.
+struct Emit {
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+
+  mlir::Value i32(int64_t value) const;
+  mlir::Value i64(int64_t value) const;
+  mlir::Value add(mlir::Value x, mlir::Value y) const { return b.createOrFold<mlir::arith::AddIOp>(loc, x, y); }
+  mlir::Value sub(mlir::Value x, mlir::Value y) const { return b.createOrFold<mlir::arith::SubIOp>(loc, x, y); }
+  mlir::Value mul(mlir::Value x, mlir::Value y) const { return b.createOrFold<mlir::arith::MulIOp>(loc, x, y); }
+  mlir::Value bitXor(mlir::Value x, mlir::Value y) const { return b.createOrFold<mlir::arith::XOrIOp>(loc, x, y); }
+  mlir::Value bitAnd(mlir::Value x, mlir::Value y) const { return b.createOrFold<mlir::arith::AndIOp>(loc, x, y); }
+  mlir::Value select(mlir::Value c, mlir::Value x, mlir::Value y) const {
+    return b.createOrFold<mlir::arith::SelectOp>(loc, c, x, y);
+  }
+  mlir::Value less(mlir::Value x, mlir::Value y) const { ///< signed
+    return b.createOrFold<mlir::arith::CmpIOp>(loc, mlir::arith::CmpIPredicate::slt, x, y);
+  }
+  /// Unsigned division and remainder of an i32 by a constant (a shift or a mask where it is a power of two).
+  mlir::Value div(mlir::Value x, int64_t by) const;
+  mlir::Value rem(mlir::Value x, int64_t by) const;
+  mlir::Value add(mlir::Value x, int64_t y) const { return add(x, i32(y)); }
+  mlir::Value mul(mlir::Value x, int64_t y) const { return mul(x, i32(y)); }
+  mlir::Value toI64(mlir::Value x) const; ///< sign extends an i32
+
+  /// ptr<1> plus bytes (i64).
+  mlir::Value offset(mlir::Value ptr, mlir::Value bytes) const;
+  /// A shared-memory pointer to the byte address `base` (i32) plus a constant that folds into the instruction.
+  mlir::Value shared(mlir::Value base, int64_t bytes) const;
+
+  /// The elements of a vector as scalars, and back.
+  llvm::SmallVector<mlir::Value> unpack(mlir::Value vector) const;
+  mlir::Value pack(llvm::ArrayRef<mlir::Value> elements) const;
+};
+
+/// Coordinates of a load or store: the leading ones are offsets, the last dimensions of the memref belong to the tile.
+struct TileAccess {
+  mlir::Value base;     ///< ptr<1> to the tile's first element, as far as loop-invariant coordinates go
+  mlir::Value row;      ///< i32, first row in the memref (rank-2 tiles) or first element (rank-1 tiles)
+  mlir::Value rowLimit; ///< i32, rows that exist from there on
+};
+
+/// Byte offset (i64) of the element whose index in dimension i is at[i]; later dimensions count from 0.
+mlir::Value elementOffset(const Emit &e, const MemRef &m, mlir::ValueRange at);
+
+/// Writes the single value of each operand that did not expand into several.
+mlir::Value only(mlir::ValueRange values);
+
+//===----------------------------------------------------------------------===//
+// Lowerings, by file
+//===----------------------------------------------------------------------===//
+
+void populateKernelPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);      // Kernel.cpp
+void populateFragmentPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);    // Fragments.cpp
+void populateReductionPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);   // Reductions.cpp
+void populateMathPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);        // Math.cpp
+void populateMemoryPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);      // Memory.cpp
+void populateCpAsyncRingPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &); // Rings.cpp
+void populateCpAsyncCopyPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &); // Copies.cpp
+void populateMmaSyncPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);     // MmaSync.cpp
+
+} // namespace attn::nvvm
+
+#endif // ATTN_LIB_CONVERSION_ATTNTONVVM_LOWERING_H

@@ -1,0 +1,241 @@
+//===- Memory.cpp - loads and stores of registers
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What does not go through Copies.cpp: results on their way to shared memory, row values such as LSE, and captured
+// operands of regions (element by element, with the indices the region computed).
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "attn/Analysis/Swizzle.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::nvvm;
+
+namespace {
+SmallVector<Value> flat(ArrayRef<ValueRange> values) {
+  return llvm::map_to_vector(values, [](ValueRange v) { return only(v); });
+}
+
+/// One element; an i1 is stored as a byte.
+Value loadElement(const Emit &e, const MemRef &m, Value pointer) {
+  Type type = m.type.getElementType();
+  const bool isBool = type.isInteger(1);
+  Value v = LLVM::LoadOp::create(e.b, e.loc, isBool ? e.b.getI8Type() : type, pointer, m.elementBytes());
+  if (!isBool)
+    return v;
+  Value zero = arith::ConstantOp::create(e.b, e.loc, e.b.getI8IntegerAttr(0));
+  return arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::ne, v, zero);
+}
+
+/// This thread's first row (column) of a fragment, from the tile's first.
+Value threadRow(const Emit &e, const Fragment &f, const KernelState &state) {
+  return e.add(e.div(state.lane, 4), e.mul(f.warpsN == 1 ? state.warp : e.rem(state.warp, f.warpsM), f.warpRows()));
+}
+Value threadColumn(const Emit &e, const Fragment &f, const KernelState &state) {
+  Value column = e.mul(e.rem(state.lane, 4), 2);
+  return f.warpsN == 1 ? column : e.add(column, e.mul(e.div(state.warp, f.warpsM), f.warpCols()));
+}
+
+/// Where the elements of a fragment lie in a memref, in the last dimensions of which the tile starts at `at`.
+struct Elements {
+  MemRef m;
+  Fragment f;
+  Value base;          ///< ptr<1> to row 0, column 0 of the memref at the leading coordinates
+  Value row, column;   ///< i32, of element 0 in the memref; null if the fragment has no such dimension
+  Value rows, columns; ///< i32, how many exist
+  Value rowStride;     ///< i64, elements
+
+  Elements(const Emit &e, MemRef memref, RankedTensorType tile, ValueRange at, const KernelState &state)
+      : m(std::move(memref)), f(Fragment::of(tile)) {
+    int64_t rank = m.type.getRank(), leading = rank - tile.getRank();
+    base = e.offset(m.ptr, elementOffset(e, m, at.take_front(leading)));
+    auto start = [&](int64_t dim) { return dim < int64_t(at.size()) ? at[dim] : e.i32(0); };
+    if (f.form != Fragment::Form::Cols) {
+      row = e.add(start(leading), threadRow(e, f, state));
+      rows = m.sizes[leading];
+      rowStride = f.form == Fragment::Form::Rows ? e.i64(1) : m.strides[leading];
+    }
+    if (f.form != Fragment::Form::Rows) {
+      column = e.add(start(rank - 1), threadColumn(e, f, state));
+      columns = m.sizes[rank - 1];
+    }
+  }
+
+  Value exists(const Emit &e, int64_t i) const {
+    Value yes;
+    if (row)
+      yes = e.less(e.add(row, f.rowOffset(i)), rows);
+    if (column) {
+      Value c = e.less(e.add(column, f.colOffset(i)), columns);
+      yes = yes ? e.bitAnd(yes, c) : c;
+    }
+    return yes;
+  }
+  Value pointer(const Emit &e, int64_t i) const {
+    Value index = e.i64(0);
+    if (row)
+      index = e.mul(e.toI64(e.add(row, f.rowOffset(i))), rowStride);
+    if (column)
+      index = e.add(index, e.toI64(e.add(column, f.colOffset(i))));
+    return e.offset(base, e.mul(index, e.i64(m.elementBytes())));
+  }
+};
+
+/// Result staged in shared memory: a lane writes its two neighbours of each row of an atom as one word.
+struct StoreLowering : Lowering<StoreOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(StoreOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emit e{rewriter, op.getLoc()};
+    const KernelState &state = kernels.of(op);
+    RankedTensorType tile = op.getValue().getType();
+    Value value = only(adaptor.getValue());
+    if (auto buf = dyn_cast<BufType>(op.getDest().getType())) {
+      if (Fragment::of(tile).form != Fragment::Form::Tile || tile.getElementTypeBitWidth() != 16)
+        return op.emitOpError("to shared memory expects a 16-bit tile, got ") << tile;
+      storeShared(e, state, Fragment::of(tile), buf, value, only(adaptor.getDest()));
+    } else {
+      MemRef m = MemRef::get(op.getDest().getType(), adaptor.getDest());
+      if (m.type.getElementType() != tile.getElementType() || tile.getElementType().isInteger(1))
+        return op.emitOpError("expects a memref of ") << tile.getElementType() << ", got " << m.type;
+      storeGlobal(e, state, Elements(e, m, tile, flat(adaptor.getAt()), state), value);
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  static void storeShared(const Emit &e, const KernelState &state, const Fragment &f, BufType buf, Value value,
+                          Value base) {
+    TileLayout layout{f.rows, f.cols * 2, buf.getSwizzle()};
+    auto words = VectorType::get({f.size() / 2}, e.b.getI32Type());
+    SmallVector<Value> pairs = e.unpack(LLVM::BitcastOp::create(e.b, e.loc, words, value));
+    // Row and chunk 0 of this lane; an 8-column atom is one chunk.
+    Value row = threadRow(e, f, state), chunk = e.i32(0);
+    if (layout.span)
+      chunk = e.rem(e.div(row, layout.rowsPerXor()), layout.xorSteps());
+    Value lane = e.add(e.mul(row, layout.panelBytesPerRow()), e.mul(chunk, kChunkBytes));
+    lane = e.add(base, e.add(lane, e.mul(e.rem(state.lane, 4), 4)));
+    SmallVector<Value> chunks; // of a panel
+    for (int64_t c = 0; c < layout.chunksPerRow(); ++c)
+      chunks.push_back(layout.span ? e.bitXor(lane, e.i32(c * kChunkBytes)) : e.add(lane, c * kChunkBytes));
+    for (auto [p, word] : llvm::enumerate(pairs)) {
+      int64_t i = 2 * p, atom = f.colOffset(i) / kAtomCols;
+      int64_t offset = f.rowOffset(i) * layout.panelBytesPerRow() + atom / chunks.size() * layout.panelBytes();
+      LLVM::StoreOp::create(e.b, e.loc, word, e.shared(chunks[atom % chunks.size()], offset), 4);
+    }
+  }
+
+  static void storeGlobal(const Emit &e, const KernelState &state, const Elements &to, Value value) {
+    // Lanes of a quad hold the same rows; one of them writes.
+    Value writer;
+    if (to.f.form == Fragment::Form::Rows)
+      writer = e.b.createOrFold<arith::CmpIOp>(e.loc, arith::CmpIPredicate::eq, e.rem(state.lane, 4), e.i32(0));
+    else if (to.f.form == Fragment::Form::Cols)
+      writer = e.less(state.thread, e.i32(4)); // row 0 of warp 0: lanes 0-3 hold all columns
+    for (auto [i, element] : llvm::enumerate(e.unpack(value))) {
+      Value condition = to.exists(e, i);
+      if (writer)
+        condition = e.bitAnd(condition, writer);
+      scf::IfOp::create(e.b, e.loc, condition, [&, i = i, element = element](OpBuilder &b, Location loc) {
+        LLVM::StoreOp::create(b, loc, element, to.pointer(e, i), to.m.elementBytes());
+        scf::YieldOp::create(b, loc);
+      });
+    }
+  }
+};
+
+/// From a memref into a fragment, element by element; what does not exist reads 0 (of an address that does).
+struct LoadLowering : Lowering<LoadOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(LoadOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emit e{rewriter, op.getLoc()};
+    if (!isa<MemRefType>(op.getSource().getType()))
+      return op.emitOpError("expects a memref on this family, got ") << op.getSource().getType();
+    MemRef m = MemRef::get(op.getSource().getType(), adaptor.getSource());
+    RankedTensorType tile = op.getResult().getType();
+    if (m.type.getElementType() != tile.getElementType())
+      return op.emitOpError("expects a memref of ") << tile.getElementType() << ", got " << m.type;
+    Elements from(e, m, tile, flat(adaptor.getAt()), kernels.of(op));
+    Value zero = arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getZeroAttr(tile.getElementType()));
+    SmallVector<Value> values;
+    for (int64_t i = 0; i < from.f.size(); ++i) {
+      Value exists = from.exists(e, i);
+      Value v = loadElement(e, m, e.select(exists, from.pointer(e, i), from.base));
+      values.push_back(e.select(exists, v, zero));
+    }
+    rewriter.replaceOp(op, e.pack(values));
+    return success();
+  }
+};
+
+/// Indices are clamped into range. Scalars and fragments may mix; all-scalar indices give a scalar.
+struct GatherLowering : Lowering<GatherOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(GatherOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emit e{rewriter, op.getLoc()};
+    if (!isa<MemRefType>(op.getSource().getType()))
+      return op.emitOpError("expects a memref in a kernel, got ") << op.getSource().getType();
+    MemRef m = MemRef::get(op.getSource().getType(), adaptor.getSource());
+    Type type = typeConverter->convertType(op.getResult().getType());
+    auto vector = dyn_cast<VectorType>(type);
+    Value base = m.ptr, varying;
+    for (auto [i, at] : llvm::enumerate(flat(adaptor.getAt()))) {
+      auto like = [&, at = at](Value scalar) -> Value {
+        if (!isa<VectorType>(at.getType()))
+          return scalar;
+        return vector::BroadcastOp::create(e.b, e.loc, VectorType::get(vector.getShape(), scalar.getType()), scalar);
+      };
+      Value last = like(e.add(m.sizes[i], -1));
+      Value clamped = arith::MinSIOp::create(e.b, e.loc, at, last);
+      clamped = arith::MaxSIOp::create(e.b, e.loc, clamped, like(e.i32(0)));
+      Type wide = e.b.getI64Type();
+      if (isa<VectorType>(at.getType()))
+        wide = VectorType::get(vector.getShape(), wide);
+      Value bytes = arith::ExtSIOp::create(e.b, e.loc, wide, clamped);
+      Value stride =
+          int64_t(i) + 1 < m.type.getRank() ? e.mul(m.strides[i], e.i64(m.elementBytes())) : e.i64(m.elementBytes());
+      bytes = arith::MulIOp::create(e.b, e.loc, bytes, like(stride));
+      if (!isa<VectorType>(at.getType()))
+        base = e.offset(base, bytes);
+      else
+        varying = varying ? arith::AddIOp::create(e.b, e.loc, varying, bytes).getResult() : bytes;
+    }
+    if (!varying) {
+      rewriter.replaceOp(op, loadElement(e, m, base));
+      return success();
+    }
+    SmallVector<Value> values;
+    for (Value bytes : e.unpack(varying))
+      values.push_back(loadElement(e, m, e.offset(base, bytes)));
+    rewriter.replaceOp(op, e.pack(values));
+    return success();
+  }
+};
+
+/// A captured scalar per head or batch, at indices that are in range.
+struct ScalarLoadLowering : Lowering<memref::LoadOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(memref::LoadOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emit e{rewriter, op.getLoc()};
+    MemRef m = MemRef::get(op.getMemRefType(), adaptor.getMemref());
+    Value pointer = e.offset(m.ptr, elementOffset(e, m, flat(adaptor.getIndices())));
+    rewriter.replaceOp(op, loadElement(e, m, pointer));
+    return success();
+  }
+};
+} // namespace
+
+void attn::nvvm::populateMemoryPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
+  patterns.add<StoreLowering, LoadLowering, GatherLowering, ScalarLoadLowering>(types, kernels, patterns.getContext());
+}

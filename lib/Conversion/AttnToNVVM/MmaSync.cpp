@@ -1,0 +1,187 @@
+//===- MmaSync.cpp - dots as ldmatrix and mma.sync
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// All operands in shared memory are read by ldmatrix.x4 with one lane map: lane l points at row l % 16, chunk l / 16 of
+// a 16 x 16 block, so the four 8 x 8 matrices are (rows 0-7, chunk 0), (rows 8-15, chunk 0), (0-7, 1), (8-15, 1).
+//
+//   A [m][k]            exactly the four registers of A
+//   B stored [n][k]     b0 of columns 0-7, b0 of columns 8-15, b1, b1 (two column atoms)
+//   B stored [k][n]     .trans: b0, b1 of columns 0-7, then of columns 8-15
+//
+// The work is a list of groups (k-step, pair of column atoms), each one B load and rowAtoms x 2 mmas. Loads are issued
+// kLookahead groups ahead, which hides ldmatrix behind mma and keeps few operand registers alive.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "attn/Analysis/MmaShapes.h"
+#include "attn/Analysis/Swizzle.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::nvvm;
+
+namespace {
+constexpr int64_t kLookahead = 2;
+
+/// A tile in shared memory whose 16 x 16 blocks are read by ldmatrix.
+class SharedBlocks {
+public:
+  /// `firstRow`: i32, this warp's first row (a multiple of 16), or null for 0.
+  SharedBlocks(Emit e, BufType buf, Value base, Value lane, Value firstRow)
+      : e(e), layout{buf.getTile().getDimSize(0), buf.getTile().getDimSize(1) * 2, buf.getSwizzle()} {
+    int64_t pitch = layout.panelBytesPerRow();
+    Value row = e.rem(lane, 16);
+    Value chunk = e.div(lane, 16);
+    if (layout.span)
+      chunk = e.bitXor(chunk, e.rem(e.div(row, layout.rowsPerXor()), layout.xorSteps()));
+    Value offset = e.add(e.mul(row, pitch), e.mul(chunk, kChunkBytes));
+    if (firstRow)
+      offset = e.add(offset, e.mul(firstRow, pitch));
+    lanes.push_back(e.add(base, offset));
+    // Block columns of a panel differ by an XOR of the address, not by a sum.
+    for (int64_t pair = 1; layout.span && pair < pairsPerPanel(); ++pair)
+      lanes.push_back(e.bitXor(lanes[0], e.i32(pair * 2 * kChunkBytes)));
+  }
+
+  /// The registers of the block at rows 16 r, columns 16 c.
+  SmallVector<Value> load(int64_t r, int64_t c, bool trans) const {
+    int64_t offset = r * 16 * layout.panelBytesPerRow();
+    Value lane = lanes[0];
+    if (layout.span) {
+      offset += c / pairsPerPanel() * layout.panelBytes();
+      lane = lanes[c % pairsPerPanel()];
+    } else {
+      offset += c * 2 * kChunkBytes;
+    }
+    Type i32 = e.b.getI32Type();
+    MLIRContext *ctx = e.b.getContext();
+    auto type = LLVM::LLVMStructType::getLiteral(ctx, SmallVector<Type>(4, i32));
+    Value loaded = NVVM::LdMatrixOp::create(e.b, e.loc, type, e.shared(lane, offset), 4,
+                                            trans ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+                                            NVVM::LdStMatrixShapeAttr::get(ctx, 8, 8), NVVM::LdStMatrixEltType::B16);
+    SmallVector<Value> regs;
+    for (int64_t i = 0; i < 4; ++i)
+      regs.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, loaded, i));
+    return regs;
+  }
+
+private:
+  int64_t pairsPerPanel() const { return layout.chunksPerRow() / 2; }
+
+  Emit e;
+  TileLayout layout;
+  SmallVector<Value> lanes;
+};
+
+struct DotLowering : Lowering<DotOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(DotOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    auto result = cast<RankedTensorType>(op.getResult().getType());
+    auto bBuf = dyn_cast<BufType>(op.getB().getType());
+    if (!bBuf)
+      return op.emitOpError("expects B in shared memory, got ") << op.getB().getType();
+    auto aBuf = dyn_cast<BufType>(op.getA().getType());
+    RankedTensorType aTile = aBuf ? aBuf.getTile() : cast<RankedTensorType>(op.getA().getType());
+    Type element = bBuf.getTile().getElementType();
+    if (!element.isF16() && !element.isBF16())
+      return op.emitOpError("expects f16 or bf16 operands for mma.sync, got ") << element;
+    const Fragment acc = Fragment::of(result);
+    if (acc.warpsN != 1)
+      return op.emitOpError("expects every warp to own whole rows (warps [m, 1]), got [")
+             << acc.warpsM << ", " << acc.warpsN << "]";
+    int64_t m = acc.rows, n = acc.cols, k = aTile.getDimSize(1);
+    std::optional<MmaGrid> grid = mmaGrid(kMmaSync, m, n, k, acc.warpsM);
+    if (!grid)
+      return op.emitOpError("has no mma.sync shape: expects rows a multiple of ")
+             << kMmaSync.m * acc.warpsM << ", columns of " << kMmaSync.multipleN << ", depth of " << kMmaSync.k
+             << ", got " << m << "x" << n << "x" << k;
+
+    Emit e{rewriter, op.getLoc()};
+    const KernelState &state = kernels.of(op);
+    std::optional<SharedBlocks> aBlocks;
+    SmallVector<Value> aRegs;
+    if (aBuf) {
+      aBlocks.emplace(e, aBuf, only(adaptor.getA()), state.lane, e.mul(state.warp, acc.warpRows()));
+    } else {
+      aRegs = unpackPairs(e, only(adaptor.getA()));
+    }
+    const Fragment aFragment = aBuf ? Fragment() : Fragment::of(aTile);
+    SharedBlocks bBlocks(e, bBuf, only(adaptor.getB()), state.lane, Value());
+
+    SmallVector<Value> c;
+    if (op.getAcc())
+      c = e.unpack(only(adaptor.getAcc()));
+    else
+      c.assign(acc.size(), arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getF32FloatAttr(0.0f)));
+
+    const int64_t numGroups = grid->steps * grid->colPairs;
+    SmallVector<SmallVector<Value>> aLoaded(grid->steps * grid->rowAtoms), bLoaded(numGroups);
+    auto issueLoads = [&](int64_t g) {
+      int64_t step = g / grid->colPairs, pair = g % grid->colPairs;
+      for (int64_t a = 0; pair == 0 && a < grid->rowAtoms; ++a) {
+        SmallVector<Value> &regs = aLoaded[step * grid->rowAtoms + a];
+        if (aBlocks)
+          regs = aBlocks->load(a, step, /*trans=*/false);
+        else
+          regs = llvm::to_vector(ArrayRef(aRegs).slice(aFragment.operandA(a, step) / 2, 4));
+        castOperands(e, element, regs);
+      }
+      bLoaded[g] =
+          op.getTransB() ? bBlocks.load(pair, step, /*trans=*/false) : bBlocks.load(step, pair, /*trans=*/true);
+      castOperands(e, element, bLoaded[g]);
+    };
+    for (int64_t g = 0; g < std::min(kLookahead, numGroups); ++g)
+      issueLoads(g);
+    for (int64_t g = 0; g < numGroups; ++g) {
+      if (g + kLookahead < numGroups)
+        issueLoads(g + kLookahead);
+      int64_t step = g / grid->colPairs, pair = g % grid->colPairs;
+      for (int64_t half = 0; half < 2; ++half) {
+        SmallVector<Value> b = op.getTransB() ? SmallVector<Value>{bLoaded[g][half], bLoaded[g][half + 2]}
+                                              : SmallVector<Value>{bLoaded[g][2 * half], bLoaded[g][2 * half + 1]};
+        for (int64_t a = 0; a < grid->rowAtoms; ++a) {
+          auto accumulators = MutableArrayRef(c).slice(acc.element(2 * a, 2 * (2 * pair + half)), kAtomElements);
+          multiply(e, element, aLoaded[step * grid->rowAtoms + a], b, accumulators);
+        }
+      }
+    }
+    rewriter.replaceOp(op, e.pack(c));
+    return success();
+  }
+
+  /// A 16-bit fragment as the 32-bit registers an mma reads.
+  static SmallVector<Value> unpackPairs(const Emit &e, Value fragment) {
+    int64_t pairs = cast<VectorType>(fragment.getType()).getNumElements() / 2;
+    return e.unpack(LLVM::BitcastOp::create(e.b, e.loc, VectorType::get({pairs}, e.b.getI32Type()), fragment));
+  }
+
+  /// mma takes bf16 pairs as i32, f16 pairs as vectors.
+  static void castOperands(const Emit &e, Type element, MutableArrayRef<Value> regs) {
+    if (element.isF16())
+      for (Value &reg : regs)
+        reg = LLVM::BitcastOp::create(e.b, e.loc, VectorType::get({2}, element), reg);
+  }
+
+  static void multiply(const Emit &e, Type element, ArrayRef<Value> a, ArrayRef<Value> b, MutableArrayRef<Value> c) {
+    Type f32 = e.b.getF32Type();
+    auto type = LLVM::LLVMStructType::getLiteral(e.b.getContext(), SmallVector<Type>(c.size(), f32));
+    std::optional<std::array<NVVM::MMATypes, 2>> operandTypes;
+    if (element.isBF16())
+      operandTypes = {NVVM::MMATypes::bf16, NVVM::MMATypes::bf16};
+    auto mma = NVVM::MmaOp::create(e.b, e.loc, type, a, b, c, ArrayRef<int64_t>{kMmaSync.m, kMmaSync.n, kMmaSync.k},
+                                   /*b1Op=*/std::nullopt, /*intOverflow=*/std::nullopt, operandTypes,
+                                   std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+    for (auto [i, value] : llvm::enumerate(c))
+      value = LLVM::ExtractValueOp::create(e.b, e.loc, mma.getRes(), i);
+  }
+};
+} // namespace
+
+void attn::nvvm::populateMmaSyncPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
+  patterns.add<DotLowering>(types, kernels, patterns.getContext());
+}

@@ -1,0 +1,85 @@
+//===- Rings.cpp - rings as cp.async groups and the block's barrier
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// On mma_sync every thread copies its share of an item and commits it as one group (Copies.cpp), so
+//
+//   wait [n] leaves k    cp.async.wait_group k   this thread's share of item n has landed
+//                        bar.sync 0              so has everybody's; and everybody is done with what came before
+//   acquire, release     nothing                 item n - depth was read before the barrier of the last wait
+//
+// Item n lives in slot n % depth.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::nvvm;
+
+namespace {
+struct AllocLowering : Lowering<AllocOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(AllocOp op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    if (!op.getOffset())
+      return op.emitOpError("has no offset; run attn-plan-memory first");
+    rewriter.replaceOp(op, Emit{rewriter, op.getLoc()}.add(kernels.of(op).smem, *op.getOffset()));
+    return success();
+  }
+};
+
+/// The addresses of the bufs in the slot of an item.
+SmallVector<Value> slotBufs(const Emit &e, RingType ring, Value base, Value item) {
+  Value slot = base;
+  if (ring.getDepth() > 1)
+    slot = e.add(base, e.mul(e.rem(item, ring.getDepth()), ring.getSlotBytes()));
+  SmallVector<Value> bufs;
+  int64_t offset = 0;
+  for (Type buf : ring.getBufs()) {
+    bufs.push_back(offset ? e.add(slot, offset) : slot);
+    offset += llvm::alignTo(cast<BufType>(buf).getBytes(), 128);
+  }
+  return bufs;
+}
+
+struct AcquireLowering : Lowering<AcquireOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(AcquireOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, slotBufs({rewriter, op.getLoc()}, op.getRing().getType(), only(adaptor.getRing()),
+                                    only(adaptor.getItem())));
+    return success();
+  }
+};
+
+struct WaitLowering : Lowering<WaitOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(WaitOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!op.getLeaves())
+      return op.emitOpError("does not say how many newer copies it leaves open; run attn-count-waits first");
+    NVVM::CpAsyncWaitGroupOp::create(rewriter, op.getLoc(), int32_t(*op.getLeaves()));
+    NVVM::Barrier0Op::create(rewriter, op.getLoc());
+    rewriter.replaceOp(op, slotBufs({rewriter, op.getLoc()}, op.getRing().getType(), only(adaptor.getRing()),
+                                    only(adaptor.getItem())));
+    return success();
+  }
+};
+
+struct ReleaseLowering : Lowering<ReleaseOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(ReleaseOp op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+} // namespace
+
+void attn::nvvm::populateCpAsyncRingPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
+  patterns.add<AllocLowering, AcquireLowering, WaitLowering, ReleaseLowering>(types, kernels, patterns.getContext());
+}
