@@ -29,7 +29,9 @@ void attn::buildTileStage(OpPassManager &pm, const TileStageOptions &options) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createSetTargetPass(target));
   pm.addPass(createChooseSchedulePass(schedule));
-  pm.addPass(createTileForwardPass());
+  TileForwardPassOptions tile;
+  tile.noRanges = options.noRanges;
+  pm.addPass(createTileForwardPass(tile));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   verifyStage(pm, Stage::Tiled);
@@ -63,6 +65,7 @@ void attn::buildStage(OpPassManager &pm, Stage stage, const CompileOptions &opti
     TileStageOptions tile;
     tile.chip = options.chip;
     tile.schedule = options.schedule;
+    tile.noRanges = options.noRanges;
     return buildTileStage(pm, tile);
   }
   case Stage::Mapped:
@@ -92,7 +95,7 @@ SmallVector<Stage> attn::getStagesBetween(Stage from, Stage to, bool cpu) {
 template <Stage stage> static void registerPipelineTo(StringRef name) {
   PassPipelineRegistration<TileStageOptions>(
       name, getStageInfo(stage).meaning, [](OpPassManager &pm, const TileStageOptions &options) {
-        CompileOptions all{options.chip, options.schedule};
+        CompileOptions all{options.chip, options.schedule, options.noRanges};
         for (Stage s : getStagesBetween(Stage::Spec, stage, getStageInfo(stage).where == StageWhere::CPU))
           buildStage(pm, s, all);
       });

@@ -118,6 +118,7 @@ int Compilation::saveStage(Stage stage) {
 int Compilation::runPasses(Stage from, Stage to) {
   CompileOptions options;
   options.schedule = job.schedule;
+  options.noRanges = job.noRanges;
   options.chip = job.chip;
   if (from == Stage::Spec && options.chip.empty() && !(*module)->hasAttr(AttnDialect::kTargetAttr))
     options.chip = job.defaultChip();
@@ -250,8 +251,8 @@ int Compilation::run() {
   if (to < *from)
     return complain("'" + job.input + "' is at stage " + getStageInfo(*from).name + " already; it cannot stop after " +
                     getStageInfo(to).name);
-  if (*from != Stage::Spec && (!job.chip.empty() || !job.schedule.empty()))
-    return complain("--chip and --schedule shape the spec; '" + job.input + "' is at stage " +
+  if (*from != Stage::Spec && (!job.chip.empty() || !job.schedule.empty() || job.noRanges))
+    return complain("--chip, --schedule and --no-ranges shape the spec; '" + job.input + "' is at stage " +
                     getStageInfo(*from).name + " already");
   bool prints = job.stopAfter && to != Stage::PTX && to != Stage::Object;
   if (int code = runPasses(*from, to))

@@ -32,6 +32,8 @@ struct Options {
   cl::opt<std::string> schedule{"schedule", cl::cat(category), cl::value_desc("fields"),
                                 cl::desc("Schedule of ops that have none, instead of the table's, such as "
                                          "'tile = [128, 64], warps = [4, 1]'")};
+  cl::opt<bool> noRanges{"no-ranges", cl::cat(category),
+                         cl::desc("Visit and mask every key tile: slow, but right whatever the mask analysis says")};
   cl::opt<Stage> stopAfter{"stop-after", cl::cat(category), cl::desc("Print the IR at a stage and stop:"),
                            stageValues()};
   cl::opt<std::string> saveStages{"save-stages", cl::cat(category), cl::value_desc("dir"),
@@ -77,6 +79,7 @@ int main(int argc, char **argv) {
     job.stopAfter = options.stopAfter;
   job.saveStages = options.saveStages;
   job.schedule = options.schedule;
+  job.noRanges = options.noRanges;
   job.cubin = options.cubin;
   job.ptxas = options.ptxas;
   job.report = options.report;

@@ -24,6 +24,7 @@ struct TileStageOptions : mlir::PassPipelineOptions<TileStageOptions> {
                            llvm::cl::desc("Machine to compile for; empty keeps the module's attn.target")};
   Option<std::string> schedule{
       *this, "schedule", llvm::cl::desc("Schedule for every attention op, `#attn.schedule<...>`; empty: the table's")};
+  Option<bool> noRanges{*this, "no-ranges", llvm::cl::desc("Visit and mask every key tile"), llvm::cl::init(false)};
 };
 /// In: semantic ops on tensors. Out: loops over tiles with online softmax, for `attn.target`.
 void buildTileStage(mlir::OpPassManager &pm, const TileStageOptions &options);
@@ -46,8 +47,9 @@ void buildCPUStage(mlir::OpPassManager &pm, const CPUStageOptions &options);
 
 /// Everything a compilation is told, for the tools.
 struct CompileOptions {
-  std::string chip;     ///< Empty: the module's own attn.target.
-  std::string schedule; ///< Empty: the table's choice.
+  std::string chip;      ///< Empty: the module's own attn.target.
+  std::string schedule;  ///< Empty: the table's choice.
+  bool noRanges = false; ///< Visit and mask every key tile: to check the analysis of masks.
 };
 /// The stage function whose result is `stage` (never spec, ptx or object: no pass makes those).
 void buildStage(mlir::OpPassManager &pm, Stage stage, const CompileOptions &options);
