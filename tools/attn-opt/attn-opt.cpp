@@ -8,6 +8,18 @@
 #include "attn/InitAll.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Debug.h"
+
+#ifndef NDEBUG // LLVM's own --debug-only is not in a release build of it; LDBG() in our code is.
+static llvm::cl::list<std::string>
+    debugOnly("attn-debug", llvm::cl::value_desc("pass"),
+              llvm::cl::desc("Print what a pass thinks (LDBG), such as attn-tile-forward"),
+              llvm::cl::callback([](const std::string &type) {
+                llvm::DebugFlag = true;
+                llvm::setCurrentDebugType(type.c_str());
+              }));
+#endif
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;

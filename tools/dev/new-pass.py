@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Makes a pass: its stanza in Passes.td, its file, its line in CMakeLists.txt, its test and the -errors twin.
+
+    new-pass.py FoldScale --stage=tiled          in the tree, lib/Dialect/Attn/Transforms/FoldScale.cpp
+    new-pass.py FoldScale --plugin fold-scale    a plug-in in a directory of its own: no rebuild of the project
+
+docs/FirstPass.md walks through both.
+"""
+import argparse
+import pathlib
+import re
+import sys
+
+HEADER = """//===- {name}.cpp - {summary}
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+"""
+
+STANZA = """def {name}Pass : Pass<"attn-{kebab}", "::mlir::ModuleOp"> {{
+  let summary = "TODO: what it does, in a line";
+  let description = [{{
+    Consumes TODO; produces TODO.
+    Fails if TODO. Example: test/Dialect/Attn/Transforms/{kebab}.mlir.
+  }}];
+}}
+
+"""
+
+REWRITE = """/// TODO: the IR before and after, in a picture.
+static LogicalResult rewrite(SdpaOp op, RewriterBase &rewriter) {{
+  LDBG() << "steps aside: TODO: why";
+  return success();
+}}
+"""
+
+RUN = """  void runOnOperation() override {{
+    SmallVector<SdpaOp> ops;
+    getOperation()->walk([&](SdpaOp op) {{ ops.push_back(op); }});
+    IRRewriter rewriter(&getContext());
+    for (SdpaOp op : ops)
+      if (failed(rewrite(op, rewriter)))
+        return signalPassFailure();
+  }}
+"""
+
+TREE = HEADER + """
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/DebugLog.h"
+
+namespace attn {{
+#define GEN_PASS_DEF_{upper}PASS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+}} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+#define DEBUG_TYPE "attn-{kebab}"
+
+""" + REWRITE + """
+namespace {{
+struct {name} : attn::impl::{name}PassBase<{name}> {{
+  using {name}PassBase::{name}PassBase;
+
+""" + RUN + """}};
+}} // namespace
+"""
+
+PLUGIN = HEADER + """
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Tools/Plugins/PassPlugin.h"
+#include "llvm/Support/DebugLog.h"
+
+using namespace mlir;
+using namespace attn;
+
+#define DEBUG_TYPE "attn-{kebab}"
+
+""" + REWRITE + """
+namespace {{
+struct {name} : PassWrapper<{name}, OperationPass<ModuleOp>> {{
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID({name})
+  StringRef getArgument() const override {{ return "attn-{kebab}"; }}
+  StringRef getDescription() const override {{ return "TODO: what it does, in a line"; }}
+
+""" + RUN + """}};
+}} // namespace
+
+extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo mlirGetPassPluginInfo() {{
+  return {{MLIR_PLUGIN_API_VERSION, "{name}", "1", [] {{ PassRegistration<{name}>(); }}}};
+}}
+"""
+
+TEST = """// TODO: what {kebab} does, in a line.
+// RUN: {run} %s | FileCheck %s
+
+!t = tensor<?x?x?x64xf16>
+!l = tensor<?x?x?xf32>
+
+// CHECK-LABEL: func.func @say_one_behaviour
+// CHECK: attn.sdpa
+func.func @say_one_behaviour(%q: !t, %k: !t, %v: !t) -> (!t, !l) {{
+  %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 : (!t, !t, !t) -> (!t, !l)
+  return %o, %lse : !t, !l
+}}
+"""
+
+ERRORS = """// TODO: what {kebab} refuses: one function per reason, `expected-error` on the line above the op.
+// RUN: {run} %s -split-input-file -verify-diagnostics
+
+!t = tensor<?x?x?x64xf16>
+!l = tensor<?x?x?xf32>
+
+func.func @say_one_reason(%q: !t, %k: !t, %v: !t) -> (!t, !l) {{
+  %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 : (!t, !t, !t) -> (!t, !l)
+  return %o, %lse : !t, !l
+}}
+"""
+
+
+def create(path, text):
+    if path.exists():
+        sys.exit(f"new-pass.py: {path} is there already")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    print(f"made     {path}")
+
+
+def edit(path, change):
+    before = path.read_text()
+    after = change(before)
+    if after == before:
+        sys.exit(f"new-pass.py: found no place in {path}")
+    path.write_text(after)
+    print(f"changed  {path}")
+
+
+def make_plugin(directory, words):
+    words["run"] = (f"attn-opt --load-pass-plugin=%S/{words['name']}.so "
+                    f"--pass-pipeline='builtin.module(attn-{words['kebab']})'")
+    create(directory / f"{words['name']}.cpp", PLUGIN.format(**words))
+    create(directory / f"{words['kebab']}.mlir", TEST.format(**words))
+    create(directory / f"{words['kebab']}-errors.mlir", ERRORS.format(**words))
+    print(f"build    tools/dev/build-plugin.sh {directory}/{words['name']}.cpp")
+
+
+def make_pass(root, stage, words):
+    name, kebab = words["name"], words["kebab"]
+    words["run"] = f"attn-opt --attn-{kebab}"
+    transforms = "Dialect/Attn/Transforms"
+    create(root / "lib" / transforms / f"{name}.cpp", TREE.format(**words))
+    create(root / "test" / transforms / f"{kebab}.mlir", TEST.format(**words))
+    create(root / "test" / transforms / f"{kebab}-errors.mlir", ERRORS.format(**words))
+    edit(root / "include/attn" / transforms / "Passes.td",
+         lambda text: text.replace("def VerifyStagePass", STANZA.format(**words) + "def VerifyStagePass"))
+
+    def add_source(text):
+        head, sources, tail = re.match(r"(.*?INTENDED\n)((?:  \w+\.cpp\n)+)(.*)", text, re.S).groups()
+        return head + "".join(sorted(sources.splitlines(True) + [f"  {name}.cpp\n"])) + tail
+
+    edit(root / "lib" / transforms / "CMakeLists.txt", add_source)
+    print(f"left     one line in the {stage} stage function of lib/Pipelines, a row in docs/Pipeline.md,\n"
+          f"         and tools/dev/gen-docs.sh")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", help="a verb first: FoldScale, TileForward")
+    parser.add_argument("--stage", default="tiled", choices=["tiled", "mapped", "partitioned"],
+                        help="the stage function it will be part of")
+    parser.add_argument("--plugin", metavar="DIR", type=pathlib.Path, help="make a plug-in there instead")
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).parents[2],
+                        help="the source tree (default: this script's)")
+    arguments = parser.parse_args()
+    name = arguments.name
+    if not re.fullmatch(r"([A-Z][a-z0-9]+)+", name):
+        sys.exit(f"new-pass.py: expects a name like FoldScale, got '{name}'")
+    kebab = re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
+    words = dict(name=name, kebab=kebab, upper=name.upper(), summary="TODO: what it does, in a line")
+    if arguments.plugin:
+        make_plugin(arguments.plugin, words)
+    else:
+        make_pass(arguments.root, arguments.stage, words)
+
+
+main()
