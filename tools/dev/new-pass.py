@@ -127,6 +127,17 @@ func.func @say_one_reason(%q: !t, %k: !t, %v: !t) -> (!t, !l) {{
 }}
 """
 
+LIT = """# Tests of a plug-in, for tools/dev/lit.sh.
+import os
+import lit.formats
+
+config.name = "{kebab}"
+config.test_format = lit.formats.ShTest(True)
+config.suffixes = [".mlir"]
+config.test_source_root = os.path.dirname(__file__)
+config.environment["PATH"] = os.environ["PATH"]
+"""
+
 
 def create(path, text):
     if path.exists():
@@ -151,7 +162,9 @@ def make_plugin(directory, words):
     create(directory / f"{words['name']}.cpp", PLUGIN.format(**words))
     create(directory / f"{words['kebab']}.mlir", TEST.format(**words))
     create(directory / f"{words['kebab']}-errors.mlir", ERRORS.format(**words))
+    create(directory / "lit.cfg.py", LIT.format(**words))
     print(f"build    tools/dev/build-plugin.sh {directory}/{words['name']}.cpp")
+    print(f"test     tools/dev/lit.sh -v {directory}")
 
 
 def make_pass(root, stage, words):
