@@ -17,6 +17,7 @@
 
 #include "attn/Analysis/InFlight.h"
 
+#include "attn/Analysis/SharedAllocs.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -106,24 +107,12 @@ namespace attn {
 class RoleWalk {
 public:
   RoleWalk(InFlight &result, RoleOp role) : result(result) {
-    // `over` names a label; whoever shares bytes, over any number of steps, is one region.
     KernelOp kernel = role->getParentOfType<KernelOp>();
     Operation *scope = kernel ? kernel.getOperation() : role.getOperation();
-    llvm::StringMap<AllocOp> byLabel;
+    SharedAllocs allocs(scope);
     scope->walk([&](AllocOp alloc) {
-      if (alloc.getLabel())
-        byLabel.try_emplace(*alloc.getLabel(), alloc);
-    });
-    scope->walk([&](AllocOp alloc) {
-      AllocOp root = alloc;
-      llvm::SmallPtrSet<Operation *, 4> seen;
-      while (root.getOver() && seen.insert(root).second) {
-        AllocOp below = byLabel.lookup(*root.getOver());
-        if (!below)
-          break;
-        root = below;
-      }
-      regions[alloc] = root;
+      AllocOp root = allocs.getRoot(alloc);
+      regions[alloc] = root ? root : alloc;
     });
   }
 
@@ -146,6 +135,7 @@ private:
   void readBuf(Operation *op, AllocOp buf, State &state);
 
   InFlight &result;
+  /// The alloc that stands for the bytes of an alloc.
   llvm::DenseMap<Operation *, Operation *> regions;
 };
 } // namespace attn

@@ -171,6 +171,20 @@ def LowerTilesPass : Pass<"attn-lower-tiles", "::mlir::ModuleOp"> {
 
 def VerifyStagePass : Pass<"attn-verify-stage", "::mlir::ModuleOp"> {
   let summary = "Check what a stage promises";
+  let description = [{
+    Consumes a module at the given stage, changes nothing. Fails with one error per broken promise, naming the pass that
+    should have kept it.
+
+    | stage | promises |
+    |---|---|
+    | spec | semantic ops only |
+    | tiled | a target; no `sdpa`; a schedule on every function with tile loops; no kernel, no fragment |
+    | mapped | no `scf.forall`; every kernel has a schedule and a nest of tiles; launches fit their kernels |
+    | partitioned | no `sweep`, no `tiles`; tiles in roles only, all with fragments; offsets aligned and disjoint (or joined by `over`); warps and roles one to one; every slot free when it is filled, every item waited for, read and released in this order on every path, `leaves` not above what is younger (recomputed) |
+    | nvvm, llvm | nothing but these dialects beside the host functions |
+
+    Example: test/Dialect/Attn/Transforms/verify-stage.mlir.
+  }];
   let options = [Option<"stage", "stage", "::attn::Stage", "::attn::Stage::Spec", "The stage the module must be at",
                         "::attn::stageValues()">];
 }

@@ -1,0 +1,42 @@
+//===- SharedAllocs.h - who shares which bytes ----------------------*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_ANALYSIS_SHAREDALLOCS_H
+#define ATTN_ANALYSIS_SHAREDALLOCS_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <string>
+
+namespace attn {
+
+/// Bytes of shared memory an alloc takes: all slots of a ring, all groups of a role.
+int64_t getSharedBytes(AllocOp alloc);
+
+/// What its offset must be a multiple of. A swizzle of any span repeats within 1024 bytes (B2), so from there an
+/// address is a function of row and chunk alone; 128 bytes are all banks once.
+int64_t getSharedAlignment(AllocOp alloc);
+
+/// "Q": 1 x tensor<128x128xbf16>
+std::string describeAlloc(AllocOp alloc);
+
+/// The labels of a kernel's allocs and who lies over whom.
+class SharedAllocs {
+public:
+  explicit SharedAllocs(mlir::Operation *kernel);
+  /// The alloc whose bytes this one uses: itself, or what `over` leads to in one or more steps. Null if a step names no
+  /// alloc or leads back.
+  AllocOp getRoot(AllocOp alloc) const;
+  AllocOp lookup(llvm::StringRef label) const { return byLabel.lookup(label); }
+
+private:
+  llvm::StringMap<AllocOp> byLabel;
+};
+
+} // namespace attn
+
+#endif // ATTN_ANALYSIS_SHAREDALLOCS_H

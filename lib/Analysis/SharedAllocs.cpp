@@ -1,0 +1,65 @@
+//===- SharedAllocs.cpp - who shares which bytes
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Analysis/SharedAllocs.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace attn;
+
+int64_t attn::getSharedBytes(AllocOp alloc) {
+  Type type = alloc.getResult().getType();
+  int64_t bytes = 0;
+  if (auto ring = dyn_cast<RingType>(type))
+    bytes = ring.getDepth() * ring.getSlotBytes();
+  else
+    bytes = llvm::alignTo(cast<BufType>(type).getBytes(), 128);
+  auto role = alloc->getParentOfType<RoleOp>();
+  return role ? bytes * role.getGroups() : bytes;
+}
+
+int64_t attn::getSharedAlignment(AllocOp alloc) {
+  auto swizzled = [](Type buf) { return cast<BufType>(buf).getSwizzle() != 0; };
+  Type type = alloc.getResult().getType();
+  if (auto ring = dyn_cast<RingType>(type))
+    return llvm::any_of(ring.getBufs(), swizzled) ? 1024 : 128;
+  return swizzled(type) ? 1024 : 128;
+}
+
+std::string attn::describeAlloc(AllocOp alloc) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << '"' << alloc.getLabel().value_or("unnamed") << "\": ";
+  if (auto ring = dyn_cast<RingType>(alloc.getResult().getType()))
+    llvm::interleave(
+        ring.getBufs(), os, [&](Type buf) { os << ring.getDepth() << " x " << cast<BufType>(buf).getTile(); }, " + ");
+  else
+    os << cast<BufType>(alloc.getResult().getType()).getTile();
+  return text;
+}
+
+SharedAllocs::SharedAllocs(Operation *kernel) {
+  kernel->walk([&](AllocOp alloc) {
+    if (alloc.getLabel())
+      byLabel.try_emplace(*alloc.getLabel(), alloc);
+  });
+}
+
+AllocOp SharedAllocs::getRoot(AllocOp alloc) const {
+  llvm::SmallPtrSet<Operation *, 4> seen;
+  while (alloc.getOver()) {
+    if (!seen.insert(alloc).second)
+      return {};
+    alloc = byLabel.lookup(*alloc.getOver());
+    if (!alloc)
+      return {};
+  }
+  return alloc;
+}
