@@ -163,9 +163,10 @@ FailureOr<SmallVector<RingLoad>> Partitioner::makeRings(Block &block) {
     int64_t offset;
     if (failed(source.getStridesAndOffset(strides, offset)) || strides.back() != 1)
       return load.emitOpError("cannot travel through cp_async: expects a last dimension of stride 1, got ") << source;
-    std::string label = uniqueLabel(load.getLabel().value_or("tile"));
+    StringRef operand = load.getLabel().value_or("tile");
+    std::string label = uniqueLabel(operand);
     ring.buf = getBufType(load.getResult().getType());
-    ring.ring = RingType::get(load.getContext(), depthOf(label), {ring.buf});
+    ring.ring = RingType::get(load.getContext(), depthOf(operand), {ring.buf});
     builder.setInsertionPoint(role);
     ring.alloc = AllocOp::create(builder, load.getLoc(), ring.ring, builder.getStringAttr(label),
                                  builder.getI64IntegerAttr(schedule.getNumWarps()), IntegerAttr(), StringAttr());
