@@ -17,6 +17,7 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "attn/Analysis/SharedAllocs.h"
+#include "attn/Analysis/Swizzle.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -77,6 +78,27 @@ static FailureOr<SmallVector<SharedRange>> placeAllocs(KernelOp kernel) {
   return placed;
 }
 
+/// Products read a tile eight rows of 16 bytes at a time (ldmatrix): once if the rows lie in different banks.
+static void checkBanks(AllocOp alloc) {
+  Type type = alloc.getResult().getType();
+  ArrayRef<Type> bufs = type;
+  if (auto ring = dyn_cast<RingType>(type))
+    bufs = ring.getBufs();
+  for (Type each : bufs) {
+    auto buf = cast<BufType>(each);
+    RankedTensorType tile = buf.getTile();
+    if (tile.getRank() != 2 || tile.getDimSize(0) < 8)
+      continue;
+    int64_t rowBytes = tile.getDimSize(1) * tile.getElementTypeBitWidth() / 8;
+    TileLayout layout{tile.getDimSize(0), rowBytes, buf.getSwizzle()};
+    int64_t passes = bankPasses(8, kChunkBytes, [&](int64_t row) { return layout.address(row, 0); });
+    if (passes > 1)
+      remark::missed(alloc.getLoc(), remark::RemarkOpts::name("banks").category(DEBUG_TYPE))
+          << "eight rows of the tile collide in the banks: " << remark::metric("buf", describeAlloc(alloc))
+          << remark::metric("passes", passes);
+  }
+}
+
 static LogicalResult planKernel(KernelOp kernel, TargetAttr target) {
   int64_t warps = 0;
   for (RoleOp role : kernel.getBody().getOps<RoleOp>())
@@ -102,6 +124,7 @@ static LogicalResult planKernel(KernelOp kernel, TargetAttr target) {
   std::string plan;
   for (SharedRange &range : *ranges)
     for (AllocOp alloc : range.allocs) {
+      checkBanks(alloc);
       alloc.setOffsetAttr(builder.getI64IntegerAttr(range.offset));
       plan += (plan.empty() ? "" : "; ") + std::to_string(range.offset) + " + " +
               std::to_string(getSharedBytes(alloc)) + " " + describeAlloc(alloc);

@@ -51,3 +51,22 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, s
     }
   }
 }
+
+// -----
+
+// Rows of 128 bytes without swizzle lie in the same banks: eight passes where one would do.
+// CHECK-LABEL: attn.kernel @banks
+// REMARK: [Missed]{{.*}}eight rows of the tile collide in the banks: {{.*}}plain{{.*}}, passes=8
+// REMARK-NOT: [Missed]
+module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, smem = 8192>} {
+  attn.kernel @banks {
+  ^bb0(%n: i32):
+    %P = attn.alloc as "plain" : !attn.buf<tensor<16x64xf16>, 0>
+    %S = attn.alloc as "swizzled" : !attn.buf<tensor<16x64xf16>, 128>
+    %T = attn.alloc as "narrow" : !attn.buf<tensor<16x16xf16>, 32>
+    attn.role "compute" warps 0 + 1 groups 1 {
+    ^bb0(%g: i32):
+      attn.yield
+    }
+  }
+}
