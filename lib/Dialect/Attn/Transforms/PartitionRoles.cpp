@@ -57,7 +57,6 @@ struct RingLoad {
   int64_t depth() const { return ring.getDepth(); }
   /// Items on their way when the sweep starts; step t fetches item t + lead.
   int64_t lead() const { return std::max<int64_t>(depth() - 1, 1); }
-  StringRef label() const { return alloc.getDefiningOp<AllocOp>().getLabel().value(); }
 };
 
 /// The values that number and place item t + lead inside the body of a sweep.
