@@ -78,6 +78,7 @@ class Spec:
     visible: Region = None
     scale: float = None
     tag: str = ""
+    schedule: str = ""  # the text between < and >, instead of the table's
 
     @property
     def value_dim(self):
@@ -105,6 +106,8 @@ class Spec:
             out.append("    score {\n    ^bb0(%s: f32, %b: i32, %h: i32, %qi: i32, %ki: i32):" + self.score.body + "\n    }")
         if self.visible:
             out.append("    visible {\n    ^bb0(%b: i32, %h: i32, %qi: i32, %ki: i32):" + self.visible.body + "\n    }")
+        if self.schedule:
+            out.append(f"    schedule <{self.schedule}>")
         out.append(f"    : ({q}, {q}, {v}) -> ({v}, tensor<?x?x?xf32>)")
         out.append(f"  return %o, %lse : {v}, tensor<?x?x?xf32>\n}}\n")
         return "\n".join(out)
@@ -185,6 +188,11 @@ def cases(dtypes):
     # Empty inputs (D01-D03).
     for shape in ((0, 2, 2, 16, 16), (1, 2, 2, 0, 16), (1, 2, 2, 64, 0)):
         add(Spec(64, dtype=main, tag="full"), shape, why="D01")
+    # Rings of every depth, sweeps of one to many steps, three loops in a row; O wider than the Q it lies over.
+    for k, v in ((1, 1), (1, 2), (2, 1), (2, 3), (3, 3)):
+        schedule = f"tile = [64, 32], warps = [4, 1], depth = {{k = {k}, v = {v}}}"
+        spec = Spec(64, 128, main, masks=("window<150, 0, bottom_right>",), tag=f"depth_{k}_{v}", schedule=schedule)
+        add(spec, (1, 2, 1, 16, 16), (1, 2, 1, 64, 64), (1, 2, 1, 90, 90), (2, 2, 1, 700, 700), why="rings", slow=True)
     # Long ones.
     add(causal128, (2, 8, 2, 4096, 4096), why="long", slow=True)
     add(Spec(64, dtype=main, tag="full"), (2, 8, 8, 3000, 5000), why="long", slow=True)
