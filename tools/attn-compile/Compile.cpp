@@ -51,6 +51,7 @@ private:
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
   PhaseTimes times;
+  bool hadError = false;
   std::string ptxas;   ///< Empty: no cubin is made.
   std::string reports; ///< What --report prints.
 };
@@ -79,6 +80,11 @@ Compilation::Compilation(const CompileJob &job)
 
 /// `file:line:column: error: message`, one line each: no excerpt of the source, which may be one line of megabytes.
 void Compilation::printDiagnostic(Diagnostic &diagnostic) {
+  bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
+  // A conversion's echo of the error that made it fail.
+  if (isError && hadError && StringRef(diagnostic.str()).starts_with("failed to legalize operation"))
+    return;
+  hadError |= isError;
   auto print = [&](Diagnostic &d) {
     auto at = d.getLocation()->findInstanceOf<FileLineColLoc>();
     llvm::errs() << (at ? at.getFilename().getValue() : StringRef(job.input)) << ":";
@@ -204,6 +210,10 @@ int Compilation::emit(bool cpu) {
     return complain(toString(out.takeError()));
   llvm::StringMap<KernelFiles> files;
   for (StringRef kernel : getLaunchedKernels(*module)) {
+    if (!isIdentifier(kernel)) {
+      module->emitError("kernel name '") << kernel << "' is not an identifier; files and symbols are named after it";
+      return 1;
+    }
     if (!cpu) {
       if (failed(emitKernel(kernel, *out, files[kernel])))
         return 1;

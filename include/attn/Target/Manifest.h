@@ -26,6 +26,9 @@ mlir::LogicalResult writeManifest(mlir::ModuleOp module, llvm::function_ref<Kern
 /// The kernels that the host function launches, in order.
 llvm::SmallVector<llvm::StringRef> getLaunchedKernels(mlir::ModuleOp module);
 
+/// Letters, digits and underscores, no digit first: what names of operands and kernels must be.
+bool isIdentifier(llvm::StringRef name);
+
 /// What a launch needs to know of a kernel, wherever the stage keeps it: bytes of dynamic shared memory, and threads.
 struct LaunchBounds {
   int64_t threads = 0, smemBytes = 0;

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/JSON.h"
 
@@ -164,6 +165,9 @@ LogicalResult Writer::collectOperands() {
     Operand operand{argument, text(AttnDialect::kNameAttr), text(AttnDialect::kRoleAttr), {}};
     if (operand.name.empty() || operand.role.empty())
       return host.emitOpError("argument ") << argument.getArgNumber() << " needs attn.name and attn.role";
+    if (!isIdentifier(operand.name))
+      return host.emitOpError("argument ")
+             << argument.getArgNumber() << " has attn.name '" << operand.name << "', which is not an identifier";
     operands.push_back(operand);
     if (operand.role == ATTN_ROLE_NAME_IN)
       inputs.push_back(&operands.back());
@@ -353,10 +357,11 @@ LogicalResult Writer::write(raw_ostream &os) {
     }
   }
 
-  auto outputs = llvm::make_filter_range(operands, [](Operand &o) { return o.role == ATTN_ROLE_NAME_OUT; });
   json::Object noKey; // What a row without any key gets: O = 0, LSE = log 0.
-  noKey[outputs.begin()->name] = 0;
-  noKey[std::next(outputs.begin())->name] = "-inf";
+  for (Operand &operand : operands)
+    if (operand.role == ATTN_ROLE_NAME_OUT)
+      noKey[operand.name] =
+          cast<ShapedType>(operand.value.getType()).getRank() == 4 ? json::Value(0) : json::Value("-inf");
 
   json::Object sizeOf;
   for (auto &[name, operand, dim] : sizes)
@@ -398,6 +403,11 @@ LogicalResult attn::writeManifest(ModuleOp module, llvm::function_ref<KernelFile
   if (hosts.size() != 1)
     return module.emitError("expects one function that launches kernels, got ") << hosts.size();
   return Writer(hosts.front(), filesOf).write(os);
+}
+
+bool attn::isIdentifier(StringRef name) {
+  return !name.empty() && !llvm::isDigit(name.front()) &&
+         llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
 SmallVector<StringRef> attn::getLaunchedKernels(ModuleOp module) {

@@ -1,6 +1,8 @@
 // What the manifest has no words for is refused, and no file is written.
 // RUN: split-file %s %t
 // RUN: not attn-compile %t/names.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix NAMES
+// RUN: not attn-compile %t/path.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix PATH
+// RUN: not attn-compile %t/kernel.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix KERNEL
 // RUN: not attn-compile %t/meaning.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix MEANING
 // RUN: not attn-compile %t/form.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix FORM
 // RUN: not attn-compile %t/two.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix TWO
@@ -50,4 +52,18 @@ module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>
   func.func @a(%x: i32) { attn.launch @k tiles() args(%x : i32) return }
   func.func @b(%x: i32) { attn.launch @k tiles() args(%x : i32) return }
   llvm.func @k() attributes {nvvm.kernel} { llvm.return }
+}
+
+//--- path.mlir
+module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
+  // PATH: path.mlir:3:3: error: 'func.func' op argument 0 has attn.name '../q', which is not an identifier
+  func.func @host(%x: i32 {attn.name = "../q", attn.role = "in"}) { attn.launch @k tiles() args(%x : i32) return }
+  llvm.func @k() attributes {nvvm.kernel} { llvm.return }
+}
+
+//--- kernel.mlir
+// KERNEL: kernel.mlir:2:1: error: kernel name '../k' is not an identifier; files and symbols are named after it
+module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
+  func.func @host(%x: i32) { attn.launch @"../k" tiles() args(%x : i32) return }
+  llvm.func @"../k"() attributes {nvvm.kernel} { llvm.return }
 }
