@@ -24,12 +24,146 @@ void AttnDialect::registerAttributes() {
       >();
 }
 
-LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t left, int64_t right, Align) {
-  for (int64_t bound : {left, right}) // M3
-    if (bound < -1)
-      return emitError() << "window bounds count keys besides self, -1 is unbounded; got " << bound;
+/// One of an enum's keywords. A hand-written parser, because the generated ones report every mistake twice.
+template <typename Enum>
+static ParseResult parseEnum(AsmParser &parser, Enum &value, std::optional<Enum> (*symbolize)(StringRef),
+                             StringRef expected) {
+  StringRef keyword;
+  SMLoc loc = parser.getCurrentLocation();
+  bool found = succeeded(parser.parseOptionalKeyword(&keyword));
+  std::optional<Enum> parsed = found ? symbolize(keyword) : std::nullopt;
+  if (!parsed) {
+    InFlightDiagnostic error = parser.emitError(loc) << "expects " << expected;
+    if (found)
+      error << ", got '" << keyword << "'";
+    return error;
+  }
+  value = *parsed;
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// Masks
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseAlign(AsmParser &parser, Align &align) {
+  return parseEnum<Align>(parser, align, symbolizeAlign,
+                          "an alignment, top_left or bottom_right (they differ where Sq != Sk; there is no default)");
+}
+
+Attribute CausalAttr::parse(AsmParser &parser, Type) {
+  Align align;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseOptionalLess()) {
+    parser.emitError(loc) << "expects an alignment: #attn.causal<top_left> or #attn.causal<bottom_right>";
+    return {};
+  }
+  if (parseAlign(parser, align) || parser.parseGreater())
+    return {};
+  return CausalAttr::get(parser.getContext(), align);
+}
+
+void CausalAttr::print(AsmPrinter &printer) const { printer << "<" << stringifyAlign(getAlign()) << ">"; }
+
+LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t left, int64_t right, Align) {
+  constexpr int64_t limit = int64_t(1) << 30;
+  for (int64_t bound : {left, right}) { // M3
+    if (bound < -1)
+      return emitError() << "window bounds count keys besides self, -1 means unbounded; got " << bound;
+    if (bound > limit)
+      return emitError() << "window bounds are at most " << limit << ", -1 means unbounded; got " << bound;
+  }
+  return success();
+}
+
+Attribute WindowAttr::parse(AsmParser &parser, Type) {
+  int64_t left, right;
+  Align align;
+  SMLoc start = parser.getCurrentLocation();
+  auto comma = [&]() -> ParseResult {
+    SMLoc loc = parser.getCurrentLocation();
+    if (succeeded(parser.parseOptionalComma()))
+      return success();
+    return parser.emitError(loc) << "expects #attn.window<left, right, top_left or bottom_right>";
+  };
+  if (parser.parseLess() || parser.parseInteger(left) || comma() || parser.parseInteger(right) || comma() ||
+      parseAlign(parser, align) || parser.parseGreater())
+    return {};
+  return parser.getChecked<WindowAttr>(start, parser.getContext(), left, right, align);
+}
+
+void WindowAttr::print(AsmPrinter &printer) const {
+  printer << "<" << getLeft() << ", " << getRight() << ", " << stringifyAlign(getAlign()) << ">";
+}
+
+//===----------------------------------------------------------------------===//
+// #attn.target<chip = "sm_80", family = mma_sync, smem = 166912, ...>
+//===----------------------------------------------------------------------===//
+
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef, Family, int64_t smem,
+                                 int64_t smemSm, int64_t sms, int64_t regs) {
+  if (smem < 0 || smemSm < 0 || sms < 1 || regs < 0) // T1
+    return emitError() << "expects smem, smem_sm and regs of at least 0 and sms of at least 1, got " << smem << ", "
+                       << smemSm << ", " << regs << " and " << sms;
+  return success();
+}
+
+Attribute TargetAttr::parse(AsmParser &parser, Type) {
+  std::string chip;
+  std::optional<Family> family;
+  int64_t smem = 0, smemSm = 0, sms = 1, regs = 65536;
+  SmallVector<StringRef> seen;
+  SMLoc start = parser.getCurrentLocation();
+  auto field = [&]() -> ParseResult {
+    StringRef name;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&name) || parser.parseEqual())
+      return failure();
+    if (llvm::is_contained(seen, name))
+      return parser.emitError(loc) << "target field '" << name << "' given twice";
+    seen.push_back(name);
+    if (name == "chip")
+      return parser.parseString(&chip);
+    if (name == "family")
+      return parseEnum<Family>(parser, family.emplace(), symbolizeFamily, "a family: mma_sync, wgmma or cpu");
+    if (name == "smem")
+      return parser.parseInteger(smem);
+    if (name == "smem_sm")
+      return parser.parseInteger(smemSm);
+    if (name == "sms")
+      return parser.parseInteger(sms);
+    if (name == "regs")
+      return parser.parseInteger(regs);
+    return parser.emitError(loc) << "unknown target field '" << name
+                                 << "'; expects chip, family, smem, smem_sm, sms or regs";
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, field))
+    return {};
+  if (chip.empty() || !family) {
+    parser.emitError(start) << "expects a target to name chip and family";
+    return {};
+  }
+  return parser.getChecked<TargetAttr>(start, parser.getContext(), chip, *family, smem, smemSm, sms, regs);
+}
+
+void TargetAttr::print(AsmPrinter &printer) const {
+  printer << "<chip = ";
+  printer.printString(getChip());
+  printer << ", family = " << stringifyFamily(getFamily());
+  if (getSmem())
+    printer << ", smem = " << getSmem();
+  if (getSmemSm())
+    printer << ", smem_sm = " << getSmemSm();
+  if (getSms() != 1)
+    printer << ", sms = " << getSms();
+  if (getRegs() != 65536)
+    printer << ", regs = " << getRegs();
+  printer << ">";
+}
+
+//===----------------------------------------------------------------------===//
+// #attn.frag<4, 1, rows>
+//===----------------------------------------------------------------------===//
 
 LogicalResult FragAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t warpsM, int64_t warpsN, Form) {
   if (warpsM < 1 || warpsN < 1)
@@ -37,27 +171,70 @@ LogicalResult FragAttr::verify(function_ref<InFlightDiagnostic()> emitError, int
   return success();
 }
 
-LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> tile,
-                                   ArrayRef<int64_t> warps, int64_t depthQ, int64_t depthK, int64_t depthV,
-                                   int64_t blocks, Tiling, int64_t section, StringRef) {
-  auto pair = [&](StringRef name, ArrayRef<int64_t> values) -> LogicalResult {
-    if (values.size() == 2 && values[0] > 0 && values[1] > 0)
-      return success();
-    return emitError() << "expects '" << name << "' to be two positive integers, got " << values.size() << " ["
-                       << values << "]";
-  };
-  if (failed(pair("tile", tile)) || failed(pair("warps", warps)))
-    return failure();
-  if (depthQ < 1 || depthK < 1 || depthV < 1 || blocks < 1)
-    return emitError() << "expects 'depth' and 'blocks' to be at least 1";
-  if (section < 0)
-    return emitError() << "expects 'section' to be a number of bytes, got " << section;
+LogicalResult FragAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                                       function_ref<InFlightDiagnostic()> emitError) const {
+  Form form = getForm();
+  if (llvm::any_of(shape, ShapedType::isDynamic))
+    return emitError() << "expects a static shape with #attn.frag";
+  size_t rank = form == Form::Rows || form == Form::Cols ? 1 : 2; // F3
+  if (shape.size() != rank)
+    return emitError() << "expects rank " << rank << " with #attn.frag form " << stringifyForm(form) << ", got "
+                       << shape.size();
+  if (form != Form::Cols && shape.front() % (16 * getWarpsM())) // F1
+    return emitError() << "expects rows in a multiple of " << 16 * getWarpsM() << " (16 for each of " << getWarpsM()
+                       << " warps), got " << shape.front();
+  if ((form == Form::Tile || form == Form::Cols) && shape.back() % (8 * getWarpsN())) // F2
+    return emitError() << "expects columns in a multiple of " << 8 * getWarpsN() << " (8 for each of " << getWarpsN()
+                       << " warps), got " << shape.back();
+  if (form == Form::Quads && shape.back() != 4) // F3
+    return emitError() << "expects 4 columns, one a lane of the quad, got " << shape.back();
   return success();
+}
+
+Attribute FragAttr::parse(AsmParser &parser, Type) {
+  int64_t warpsM, warpsN;
+  Form form = Form::Tile;
+  SMLoc start = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseInteger(warpsM) || parser.parseComma() || parser.parseInteger(warpsN))
+    return {};
+  if (succeeded(parser.parseOptionalComma()) &&
+      parseEnum<Form>(parser, form, symbolizeForm, "a form: tile, rows, cols or quads"))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<FragAttr>(start, parser.getContext(), warpsM, warpsN, form);
+}
+
+void FragAttr::print(AsmPrinter &printer) const {
+  printer << "<" << getWarpsM() << ", " << getWarpsN();
+  if (getForm() != Form::Tile)
+    printer << ", " << stringifyForm(getForm());
+  printer << ">";
 }
 
 //===----------------------------------------------------------------------===//
 // #attn.schedule<tile = [128, 64], warps = [4, 1], depth = {k = 2}, ...>
 //===----------------------------------------------------------------------===//
+
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> tile,
+                                   ArrayRef<int64_t> warps, int64_t depthQ, int64_t depthK, int64_t depthV,
+                                   int64_t blocks, Tiling, int64_t section, StringRef) {
+  // H1: limits far above any machine, so that sums and products of these numbers stay inside 64 bits.
+  auto pair = [&](StringRef name, ArrayRef<int64_t> values, int64_t limit) -> LogicalResult {
+    if (values.size() == 2 && llvm::all_of(values, [&](int64_t v) { return v > 0 && v <= limit; }))
+      return success();
+    return emitError() << "expects '" << name << "' to be two positive integers up to " << limit << ", got [" << values
+                       << "]";
+  };
+  if (failed(pair("tile", tile, 65536)) || failed(pair("warps", warps, 1024)))
+    return failure();
+  for (int64_t number : {depthQ, depthK, depthV, blocks}) // H2
+    if (number < 1 || number > 32)
+      return emitError() << "expects 'depth' and 'blocks' from 1 to 32, got " << number;
+  if (section < 0) // H3
+    return emitError() << "expects 'section' to be a number of bytes, got " << section;
+  return success();
+}
 
 /// `{q = 1, k = 2, v = 2}`, any subset.
 static ParseResult parseDepth(AsmParser &parser, int64_t &q, int64_t &k, int64_t &v) {
@@ -105,13 +282,8 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
       return parser.parseInteger(section);
     if (name == "from")
       return parser.parseString(&from);
-    if (name == "tiles") {
-      FailureOr<Tiling> kind = FieldParser<Tiling>::parse(parser);
-      if (failed(kind))
-        return failure();
-      tiles = *kind;
-      return success();
-    }
+    if (name == "tiles")
+      return parseEnum<Tiling>(parser, tiles, symbolizeTiling, "how tiles reach a block: single");
     return parser.emitError(loc) << "unknown schedule field '" << name
                                  << "'; expects tile, warps, depth, blocks, tiles, section or from";
   };
@@ -130,7 +302,9 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
   printer << ", tiles = " << stringifyTiling(getTiles());
   if (getSection())
     printer << ", section = " << getSection();
-  if (!getFrom().empty())
-    printer << ", from = \"" << getFrom() << "\"";
+  if (!getFrom().empty()) {
+    printer << ", from = ";
+    printer.printString(getFrom());
+  }
   printer << ">";
 }

@@ -3,6 +3,8 @@
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
+// Rules: U role, A alloc, G acquire, Y copy, V wait. @<op>_<rule> in test/Dialect/Attn/IR/role-ops-errors.mlir.
+//
 //===----------------------------------------------------------------------===//
 
 #include "attn/Dialect/Attn/IR/Attn.h"
@@ -10,8 +12,103 @@
 using namespace mlir;
 using namespace attn;
 
-LogicalResult RoleOp::verify() { return success(); }
-LogicalResult AllocOp::verify() { return success(); }
-LogicalResult AcquireOp::verify() { return success(); }
-LogicalResult CopyOp::verify() { return success(); }
-LogicalResult WaitOp::verify() { return success(); }
+LogicalResult RoleOp::verify() {
+  int64_t first = getFirstWarp(), warps = getWarps(), groups = getGroups();
+  if (first < 0 || warps < 1 || groups < 1 || first + warps > 32) // U2
+    return emitOpError() << "expects warps from 0 to 31 and at least one group, got " << warps << " from " << first
+                         << " in " << groups << " groups";
+  if (warps % groups) // U3
+    return emitOpError() << "expects groups of equal size, got " << warps << " warps in " << groups << " groups";
+  if (getBody().getArgumentTypes() != ArrayRef<Type>{IntegerType::get(getContext(), 32)}) // U4
+    return emitOpError() << "body takes the group's number, one i32; got " << getBody().getNumArguments()
+                         << " arguments";
+  return success();
+}
+
+/// Whether bytes of `type` are placed in 16-byte chunks that trade places.
+static bool isSwizzled(Type type) {
+  if (auto ring = dyn_cast<RingType>(type))
+    return llvm::any_of(ring.getBufs(), isSwizzled);
+  return cast<BufType>(type).getSwizzle() != 0;
+}
+
+LogicalResult AllocOp::verify() {
+  if (std::optional<uint64_t> readers = getReaders(); readers && static_cast<int64_t>(*readers) < 1) // A3
+    return emitOpError() << "expects at least one reader, got " << static_cast<int64_t>(*readers);
+  if (std::optional<uint64_t> offset = getOffset()) { // A1
+    int64_t alignment = isSwizzled(getType()) ? 1024 : 16;
+    if (static_cast<int64_t>(*offset) < 0 || *offset % alignment)
+      return emitOpError() << "expects an offset in multiples of " << alignment << " bytes, got "
+                           << static_cast<int64_t>(*offset);
+  }
+  if (std::optional<StringRef> over = getOver()) { // A2: the bytes to reuse are an alloc's of this kernel
+    auto kernel = (*this)->getParentOfType<KernelOp>();
+    bool found = false;
+    if (kernel)
+      kernel.walk([&](AllocOp other) { found |= other != *this && other.getLabel() == over; });
+    if (!found)
+      return emitOpError() << "finds no alloc labelled \"" << *over << "\" to lie over";
+  }
+  return success();
+}
+
+/// `op` returns the bufs of one slot of `ring`.
+static LogicalResult verifySlot(Operation *op, RingType ring, TypeRange bufs) {
+  if (llvm::equal(ring.getBufs(), bufs))
+    return success();
+  InFlightDiagnostic error = op->emitOpError() << "expects the bufs of a slot, ";
+  llvm::interleaveComma(ring.getBufs(), error);
+  error << "; got ";
+  llvm::interleaveComma(bufs, error);
+  return error;
+}
+
+LogicalResult AcquireOp::verify() { return verifySlot(*this, getRing().getType(), getBufs().getTypes()); } // G3
+
+LogicalResult WaitOp::verify() {
+  if (std::optional<uint64_t> leaves = getLeaves(); leaves && static_cast<int64_t>(*leaves) < 0) // V1
+    return emitOpError() << "expects 'leaves' of at least 0, got " << static_cast<int64_t>(*leaves);
+  return verifySlot(*this, getRing().getType(), getBufs().getTypes()); // V2
+}
+
+LogicalResult CopyOp::verify() {
+  auto memref = dyn_cast<MemRefType>(getSource().getType());
+  auto buf = dyn_cast<BufType>(getDest().getType());
+  bool toShared = memref != nullptr;
+  if (!toShared) {
+    memref = dyn_cast<MemRefType>(getDest().getType());
+    buf = dyn_cast<BufType>(getSource().getType());
+  }
+  if (!memref || !buf) // Y2
+    return emitOpError() << "moves between a memref and a buf, got " << getSource().getType() << " to "
+                         << getDest().getType();
+  ValueRange coordinates = toShared ? getFrom() : getInto(), none = toShared ? getInto() : getFrom();
+  RankedTensorType tile = buf.getTile();
+  int64_t leading = memref.getRank() - tile.getRank(), given = coordinates.size();
+  if (!none.empty() || leading < 0 || given < leading || given > memref.getRank()) // Y3
+    return emitOpError() << "expects coordinates into the memref only, for its leading "
+                         << std::max<int64_t>(leading, 0) << " dimensions at least and its rank at most; got " << given
+                         << " and " << none.size() << " into the buf";
+  if (memref.getElementType() != tile.getElementType()) // Y4
+    return emitOpError() << "moves one element type, got " << memref.getElementType() << " and "
+                         << tile.getElementType();
+  if (!toShared && getVia() == Transport::CpAsync) // Y5
+    return emitOpError() << "cp_async moves from a memref to a buf only";
+  // Y1: a slot of a ring, and only that, is filled
+  if (!getRing() != !getItem())
+    return emitOpError() << "expects 'fills' with a ring and an item";
+  auto slot = getDest().getDefiningOp<AcquireOp>();
+  if (!slot && !getRing())
+    return success();
+  if (slot && slot.getRing() == getRing() && slot.getItem() == getItem())
+    return success();
+  InFlightDiagnostic error = emitOpError();
+  if (!slot)
+    error << "fills an item of a ring, but its destination is not a slot of that ring";
+  else if (!getRing())
+    error << "writes into a slot of a ring without filling its item";
+  else
+    error << "fills another item than the slot it writes into";
+  error.attachNote(getDest().getLoc()) << "the destination comes from here";
+  return error;
+}

@@ -94,7 +94,7 @@ module attributes {attn.target = #attn.target<chip = "toy", family = cpu>} {
   // REMARK-SAME: every visited key tile is masked
   func.func @visible(%q: !q, %k: !q, %v: !q, %keep: tensor<?xi1> {attn.name = "keep"}, %n: i32 {attn.name = "n"}) -> (!q, !l) {
     %true = arith.constant true
-    %o, %lse = attn.sdpa(%q, %k, %v) scale 0.5 mask [#attn.causal<bottom_right>] captures(%keep, %n, %true : tensor<?xi1>, i32, i1)
+    %o, %lse = attn.sdpa(%q, %k, %v) scale 0.5 mask [#attn.causal<bottom_right>] captures(%keep, %n : tensor<?xi1>, i32)
       visible {
       ^bb0(%b: i32, %h: i32, %qi: i32, %ki: i32):
         %x = attn.gather %keep[%ki] : (tensor<?xi1>, i32) -> i1
@@ -118,7 +118,9 @@ module attributes {attn.target = #attn.target<chip = "toy", family = cpu>} {
     %o, %lse = attn.sdpa(%q, %k, %v) scale 0.5 captures(%n : i32)
       score {
       ^bb0(%s: f32, %b: i32, %h: i32, %qi: i32, %ki: i32):
-        %d = arith.subi %n, %ki : i32
+        %one = arith.constant 1 : i32
+        %c = arith.subi %n, %ki : i32
+        %d = arith.maxsi %c, %one : i32
         %x = arith.divsi %n, %d : i32
         %f = arith.sitofp %x : i32 to f32
         %y = arith.addf %s, %f : f32

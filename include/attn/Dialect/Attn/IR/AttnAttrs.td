@@ -9,9 +9,10 @@
 
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
+include "mlir/IR/TensorEncoding.td"
 include "attn/Dialect/Attn/IR/AttnDialect.td"
 
-class Attn_Attr<string name, string attrMnemonic> : AttrDef<Attn_Dialect, name> {
+class Attn_Attr<string name, string attrMnemonic, list<Trait> traits = []> : AttrDef<Attn_Dialect, name, traits> {
   let mnemonic = attrMnemonic;
 }
 class Attn_Enum<string name, string text, list<I32EnumAttrCase> cases> : I32EnumAttr<name, text, cases> {
@@ -38,17 +39,18 @@ def Attn_CausalAttr : Attn_Attr<"Causal", "causal"> {
     Example: `#attn.causal<bottom_right>`.
   }];
   let parameters = (ins "::attn::Align":$align);
-  let assemblyFormat = "`<` $align `>`";
+  let hasCustomAssemblyFormat = 1; // its error lists both choices
 }
 
 def Attn_WindowAttr : Attn_Attr<"Window", "window"> {
   let summary = "a query sees a band of keys around itself";
   let description = [{
     Query `q` sees key `k` iff `q + off - left <= k <= q + off + right`: both bounds count keys *besides self*, so a
-    causal window of W keys in all is `#attn.window<W - 1, 0, bottom_right>`. -1 is unbounded. M3: bounds are >= -1.
+    causal window of W keys in all is `#attn.window<W - 1, 0, bottom_right>`. -1 is unbounded. M3: bounds lie in
+    [-1, 2^30], so that positions plus bounds stay inside i32. `#attn.window<-1, 0, a>` is `#attn.causal<a>`.
   }];
   let parameters = (ins "int64_t":$left, "int64_t":$right, "::attn::Align":$align);
-  let assemblyFormat = "`<` $left `,` $right `,` $align `>`";
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
 
@@ -63,13 +65,15 @@ def Attn_TargetAttr : Attn_Attr<"Target", "target"> {
   let summary = "the machine a module is compiled for";
   let description = [{
     A row of Facts written out, so that a test can state any machine. `smem`: bytes of shared memory one block may
-    use; `smem_sm`: bytes an SM has for all its blocks; `regs`: 32-bit registers of an SM.
+    use; `smem_sm`: bytes an SM has for all its blocks, 0 where nobody counts them; `regs`: 32-bit registers of an SM.
+    T1: no number is negative, and there is at least one SM.
     Example: `#attn.target<chip = "sm_80", family = mma_sync, smem = 166912, smem_sm = 167936, sms = 108>`.
   }];
   let parameters = (ins StringRefParameter<"chip">:$chip, "::attn::Family":$family,
                         DefaultValuedParameter<"int64_t", "0">:$smem, DefaultValuedParameter<"int64_t", "0">:$smem_sm,
                         DefaultValuedParameter<"int64_t", "1">:$sms, DefaultValuedParameter<"int64_t", "65536">:$regs);
-  let assemblyFormat = "`<` struct(params) `>`";
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
 }
 
 def Attn_TilingKind : Attn_Keyword<"Tiling", "how tiles of the grid reach a block", [
@@ -111,7 +115,7 @@ def Attn_Form : Attn_Enum<"Form", "which part of a tile a fragment covers", [
   I32EnumAttrCase<"Tile", 0, "tile">, I32EnumAttrCase<"Rows", 1, "rows">, I32EnumAttrCase<"Cols", 2, "cols">,
   I32EnumAttrCase<"Quads", 3, "quads">]>;
 
-def Attn_FragAttr : Attn_Attr<"Frag", "frag"> {
+def Attn_FragAttr : Attn_Attr<"Frag", "frag", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
   let summary = "how a tile is spread over the registers of a group of warps";
   let description = [{
     The encoding of every tensor inside a role. `warpsM` x `warpsN` warps tile the rows and columns; inside a warp
@@ -124,11 +128,13 @@ def Attn_FragAttr : Attn_Attr<"Frag", "frag"> {
     ```
     `rows` (`cols`): a rank-1 value of the tile's rows (columns), equal in all lanes that hold the row (column).
     `quads`: R x 4, column c = what lane c of a quad has summed so far. `Analysis/FragmentCoords.h` is the one place
-    that computes with this.
+    that computes with this. F1: rows are a multiple of 16 warpsM. F2: columns of 8 warpsN. F3: `rows` and `cols` are of
+    rank 1, `quads` has 4 columns.
+    Example: `tensor<128x64xf32, #attn.frag<4, 1>>`, `tensor<128xf32, #attn.frag<4, 1, rows>>`.
   }];
   let parameters = (ins "int64_t":$warpsM, "int64_t":$warpsN,
                         DefaultValuedParameter<"::attn::Form", "::attn::Form::Tile">:$form);
-  let assemblyFormat = "`<` $warpsM `,` $warpsN (`,` $form^)? `>`";
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
 

@@ -167,6 +167,7 @@ def Attn_SweepOp : Attn_Op<"sweep", [RecursiveMemoryEffects, SingleBlockImplicit
     $body attr-dict
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -186,6 +187,7 @@ def Attn_KernelOp : Attn_Op<"kernel", [IsolatedFromAbove, Symbol, NoTerminator, 
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Attn_TilesOp : Attn_Op<"tiles", [AttrSizedOperandSegments, RecursiveMemoryEffects,
@@ -221,6 +223,7 @@ def Attn_SectionOp : Attn_Op<"section", [Pure]> {
   let arguments = (ins Variadic<Index>:$of, Index:$unit, I64Attr:$budget);
   let results = (outs I32:$result);
   let assemblyFormat = "`of` `(` $of `)` `unit` `(` $unit `)` `budget` $budget attr-dict";
+  let hasVerifier = 1;
 }
 
 def Attn_LaunchOp : Attn_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
