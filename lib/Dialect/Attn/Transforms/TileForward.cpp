@@ -6,11 +6,12 @@
 // One nest over (batch, head, query tile); in it a sweep over key tiles that carries the unnormalised output O, the
 // running maximum m and the running sum l of every row:
 //
-//   S = scores(Q K^T)            m' = max(m, rowmax S)        a = 2^(c m - c m')
-//   P = 2^(c S - c m')           l' = a l + rowsum P          O' = a O + P V           at the end O / l
+//   S = scores(Q K^T)            m' = max(m, c rowmax S)      a = 2^(m - m')
+//   P = 2^(c S - m')             l' = a l + rowsum P          O' = a O + P V           at the end O / l
 //
-// c turns the exponent into base 2. Without a score region it also holds the scale, so that S and m stay raw and one
-// fma and one exp2 make an element of P.
+// c turns the exponent into base 2. Without a score region it also holds the scale, so that S stays raw and one fma and
+// one exp2 make an element of P. m is kept in units of the exponent and as it was rounded: P, l and O of every tile are
+// then relative to exactly the same number, and the rounding of c rowmax S (large for large scores) cancels in O / l.
 //
 //===----------------------------------------------------------------------===//
 
@@ -168,7 +169,7 @@ LogicalResult ForwardTiler::buildTile(ValueRange ivs) {
   KeyRange<Value> range = buildKeyRange(b, op.getLoc(), atoms, chooseRangeMode(), tile, row, queryLength, keyLength);
   Value qTile = load("Q", q, {batch, head, row}, tile.queries, dimK);
 
-  Value out0 = dense(outType, 0.0), max0 = dense(rowType, kMaskedScore), sum0 = dense(rowType, 0.0);
+  Value out0 = dense(outType, 0.0), max0 = dense(rowType, kMaskedScore * scale.inExponent), sum0 = dense(rowType, 0.0);
   Value cRows = dense(rowType, scale.inExponent), cTile = dense(scoreType, scale.inExponent);
   SmallVector<Value> init{out0, max0, sum0};
   auto sweep = SweepOp::create(b, TypeRange{outType, rowType, rowType}, SweepOrder::Descending, range.lo, range.hi,
@@ -188,9 +189,9 @@ LogicalResult ForwardTiler::buildTile(ValueRange ivs) {
     return failure();
 
   Value tileMax = ReduceOp::create(b, rowType, ReduceKind::Max, scores, b.getStringAttr("max"));
-  Value newMax = arith::MaxNumFOp::create(b, max, tileMax);
-  Value minusMax = arith::NegFOp::create(b, arith::MulFOp::create(b, newMax, cRows));
-  Value alpha = math::Exp2Op::create(b, math::FmaOp::create(b, max, cRows, minusMax));
+  Value newMax = arith::MaxNumFOp::create(b, max, arith::MulFOp::create(b, tileMax, cRows));
+  Value alpha = math::Exp2Op::create(b, arith::SubFOp::create(b, max, newMax));
+  Value minusMax = arith::NegFOp::create(b, newMax);
   Value p = math::Exp2Op::create(b, math::FmaOp::create(b, scores, cTile, spreadRows(minusMax, scoreType)));
   Value tileSum = ReduceOp::create(b, rowType, ReduceKind::Sum, p, /*label=*/StringAttr());
   Value newSum = arith::AddFOp::create(b, arith::MulFOp::create(b, sum, alpha), tileSum);
@@ -285,10 +286,10 @@ Value ForwardTiler::buildVisible(RegionInliner &inliner, Value key, Value row) {
   return visible;
 }
 
-/// Normalises and stores. Rows without a key kept m = -2^100: their O is 0 and their LSE -inf.
+/// Normalises and stores. Rows without a key kept m = -2^100 c: their O is 0 and their LSE -inf.
 void ForwardTiler::buildEpilogue(ValueRange sweep, Value row) {
   Value out = sweep[0], max = sweep[1], sum = sweep[2];
-  Value none = arith::CmpFOp::create(b, arith::CmpFPredicate::OLE, max, dense(rowType, kNoKeyBelow));
+  Value none = arith::CmpFOp::create(b, arith::CmpFPredicate::OLE, max, dense(rowType, kNoKeyBelow * scale.inExponent));
   Value zero = dense(rowType, 0.0);
   Value inverse = arith::DivFOp::create(b, dense(rowType, 1.0), sum);
   inverse = arith::SelectOp::create(b, none, zero, inverse);
@@ -303,9 +304,8 @@ void ForwardTiler::buildEpilogue(ValueRange sweep, Value row) {
   if (!dest.lse)
     return;
 
-  // ln(sum e^s) = ln 2 (c m + log2 l)
-  Value c = dense(rowType, scale.inExponent), log2Sum = math::Log2Op::create(b, sum);
-  Value log2 = math::FmaOp::create(b, max, c, log2Sum);
+  // ln(sum e^s) = ln 2 (m + log2 l)
+  Value log2 = arith::AddFOp::create(b, max, math::Log2Op::create(b, sum));
   Value lse = arith::MulFOp::create(b, log2, dense(rowType, llvm::numbers::ln2f));
   lse = arith::SelectOp::create(b, none, dense(rowType, -INFINITY), lse);
   StoreOp::create(b, lse, dest.lse, ValueRange{batch, head, row}, /*label=*/StringAttr());

@@ -25,10 +25,10 @@ struct ExecutionOrder : mlir::SideEffects::Resource::Base<ExecutionOrder> {
   llvm::StringRef getName() final { return "attn.execution_order"; }
 };
 
-/// What `attn.mask` puts in place of a hidden score, and where a running maximum starts: -2^100. Finite, so no loop
-/// guards against inf - inf; far below any real score, far above overflow after scaling.
+/// What `attn.mask` puts in place of a hidden score: -2^100. A running maximum starts at its exponent. Finite, so no
+/// loop guards against inf - inf; far below any real score, far above overflow after scaling.
 constexpr float kMaskedScore = -0x1p100f;
-/// A row whose maximum is not above this has seen no key: -2^99.
+/// A row whose maximal score is not above this has seen no key: -2^99.
 constexpr float kNoKeyBelow = -0x1p99f;
 } // namespace attn
 
