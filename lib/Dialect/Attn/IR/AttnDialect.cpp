@@ -12,6 +12,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/FoldInterfaces.h"
 
 using namespace mlir;
 using namespace attn;
@@ -19,7 +20,16 @@ using namespace attn;
 #include "attn/Dialect/Attn/IR/AttnDialect.cpp.inc"
 #include "attn/Dialect/Attn/IR/AttnEnums.cpp.inc"
 
+namespace {
+/// Constants of a score or mask region stay in it: the region is all its readers (tiling, the manifest) look at.
+struct FoldIntoRegions : DialectFoldInterface {
+  using DialectFoldInterface::DialectFoldInterface;
+  bool shouldMaterializeInto(Region *region) const override { return isa<SdpaOp>(region->getParentOp()); }
+};
+} // namespace
+
 void AttnDialect::initialize() {
+  addInterfaces<FoldIntoRegions>();
   registerAttributes();
   registerTypes();
   addOperations<
