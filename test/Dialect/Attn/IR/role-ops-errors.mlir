@@ -1,0 +1,201 @@
+// One refusal a rule: the name in the comment is the op and the rule of that number in the verifiers.
+// RUN: attn-opt %s -split-input-file -verify-diagnostics
+
+// @role_u1
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  // expected-note @below {{that one takes 0 to 3}}
+  attn.role "load" warps 0 + 4 groups 1 {
+  ^bb0(%g: i32):
+  }
+  // expected-error @below {{'attn.role' op takes warps 3 to 6, some of which another role has}}
+  attn.role "compute" warps 3 + 4 groups 1 {
+  ^bb0(%g: i32):
+  }
+}
+
+// -----
+
+// @role_u1_cover
+// expected-error @below {{'attn.kernel' op has 256 threads, its roles need 128}}
+attn.kernel @k attributes {threads = 256 : i64} {
+  attn.role "compute" warps 0 + 4 groups 1 {
+  ^bb0(%g: i32):
+  }
+}
+
+// -----
+
+// @role_u2
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  // expected-error @below {{'attn.role' op expects warps from 0 to 31 and at least one group, got 8 from 28 in 1 groups}}
+  attn.role "compute" warps 28 + 8 groups 1 {
+  ^bb0(%g: i32):
+  }
+}
+
+// -----
+
+// @role_u3
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  // expected-error @below {{'attn.role' op expects groups of equal size, got 4 warps in 3 groups}}
+  attn.role "compute" warps 0 + 4 groups 3 {
+  ^bb0(%g: i32):
+  }
+}
+
+// -----
+
+// @role_u4
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  // expected-error @below {{'attn.role' op body takes the group's number, one i32; got 2 arguments}}
+  attn.role "compute" warps 0 + 4 groups 1 {
+  ^bb0(%g: i32, %h: i32):
+  }
+}
+
+// -----
+
+// @alloc_a1
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  // expected-error @below {{'attn.alloc' op expects an offset in multiples of 1024 bytes, got 512}}
+  %0 = attn.alloc at 512 : !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>>
+}
+
+// -----
+
+// @alloc_a1_plain
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  // expected-error @below {{'attn.alloc' op expects an offset in multiples of 16 bytes, got -16}}
+  %0 = attn.alloc at -16 : !attn.buf<tensor<32xf32>, 0>
+}
+
+// -----
+
+// @alloc_a2
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  // expected-error @below {{'attn.alloc' op finds no alloc labelled "Q" to lie over}}
+  %0 = attn.alloc as "Q" over "Q" : !attn.buf<tensor<32x64xf16>, 128>
+}
+
+// -----
+
+// @alloc_a3
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  // expected-error @below {{'attn.alloc' op expects at least one reader, got 0}}
+  %0 = attn.alloc readers 0 : !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>>
+}
+
+// -----
+
+// @acquire_g3
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  %K = attn.alloc : !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>>
+  // expected-error @below {{'attn.acquire' op expects the bufs of a slot, '!attn.buf<tensor<32x64xf16>, 128>'; got '!attn.buf<tensor<32x64xf16>, 64>'}}
+  %0 = attn.acquire %K[%n] : !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>> -> !attn.buf<tensor<32x64xf16>, 64>
+}
+
+// -----
+
+// @wait_v1
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  %K = attn.alloc : !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>>
+  // expected-error @below {{'attn.wait' op expects 'leaves' of at least 0, got -1}}
+  %0 = attn.wait %K[%n] leaves -1 : !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>> -> !attn.buf<tensor<32x64xf16>, 128>
+}
+
+// -----
+
+// @wait_v2
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  %K = attn.alloc : !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>>
+  // expected-error @below {{'attn.wait' op expects the bufs of a slot, '!attn.buf<tensor<32x64xf16>, 128>'; got }}
+  %0 = attn.wait %K[%n] : !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>> -> !attn.buf<tensor<8xf32>, 0>
+}
+
+// -----
+
+// @copy_y1_no_slot
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  %K = attn.alloc : !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>>
+  // expected-note @below {{the destination comes from here}}
+  %s = attn.alloc : !attn.buf<tensor<32x64xf16>, 128>
+  // expected-error @below {{'attn.copy' op fills an item of a ring, but its destination is not a slot of that ring}}
+  attn.copy %m[%n, %n, %n] to %s fills %K[%n] via cp_async : memref<?x?x?x64xf16>, !attn.buf<tensor<32x64xf16>, 128>, !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>>
+}
+
+// -----
+
+// @copy_y1_not_filled
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  %K = attn.alloc : !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>>
+  // expected-note @below {{the destination comes from here}}
+  %s = attn.acquire %K[%n] : !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>> -> !attn.buf<tensor<32x64xf16>, 128>
+  // expected-error @below {{'attn.copy' op writes into a slot of a ring without filling its item}}
+  attn.copy %m[%n, %n, %n] to %s via cp_async : memref<?x?x?x64xf16>, !attn.buf<tensor<32x64xf16>, 128>
+}
+
+// -----
+
+// @copy_y1_other_item
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  %K = attn.alloc : !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>>
+  %c = arith.constant 0 : i32
+  // expected-note @below {{the destination comes from here}}
+  %s = attn.acquire %K[%n] : !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>> -> !attn.buf<tensor<32x64xf16>, 128>
+  // expected-error @below {{'attn.copy' op fills another item than the slot it writes into}}
+  attn.copy %m[%n, %n, %n] to %s fills %K[%c] via cp_async : memref<?x?x?x64xf16>, !attn.buf<tensor<32x64xf16>, 128>, !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>>
+}
+
+// -----
+
+// @copy_y2
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  // expected-error @below {{'attn.copy' op moves between a memref and a buf, got 'memref<?x?x?x64xf16>' to 'memref<?x?x?x64xf16>'}}
+  attn.copy %m[%n, %n, %n] to %m[%n, %n, %n] via vector : memref<?x?x?x64xf16>, memref<?x?x?x64xf16>
+}
+
+// -----
+
+// @copy_y3
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  %K = attn.alloc : !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>>
+  %s = attn.acquire %K[%n] : !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>> -> !attn.buf<tensor<32x64xf16>, 128>
+  // expected-error @below {{'attn.copy' op expects coordinates into the memref only, for its leading 2 dimensions at least and its rank at most; got 1 and 0 into the buf}}
+  attn.copy %m[%n] to %s fills %K[%n] via cp_async : memref<?x?x?x64xf16>, !attn.buf<tensor<32x64xf16>, 128>, !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>>
+}
+
+// -----
+
+// @copy_y4
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  %s = attn.alloc : !attn.buf<tensor<32x64xbf16>, 128>
+  // expected-error @below {{'attn.copy' op moves one element type, got 'f16' and 'bf16'}}
+  attn.copy %s to %m[%n, %n, %n] via vector : !attn.buf<tensor<32x64xbf16>, 128>, memref<?x?x?x64xf16>
+}
+
+// -----
+
+// @copy_y5
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  %s = attn.alloc : !attn.buf<tensor<32x64xf16>, 128>
+  // expected-error @below {{'attn.copy' op cp_async moves from a memref to a buf only}}
+  attn.copy %s to %m[%n, %n, %n] via cp_async : !attn.buf<tensor<32x64xf16>, 128>, memref<?x?x?x64xf16>
+}
