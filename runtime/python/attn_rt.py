@@ -11,7 +11,8 @@
 
 Tensors are taken as they lie: any strides with a contiguous last dimension, no copies. Outputs that are not given are
 allocated with the order of dimensions in memory that the first input has. On a GPU the launch goes to `stream`, by default
-torch's current stream of the tensors' device. Whatever is wrong raises AttnError with the library's status and message.
+torch's current stream of the tensors' device. A kernel's workspace is allocated for each bind (each call of a Kernel) unless
+given. Whatever is wrong raises AttnError with the library's status and message.
 
 The library is looked for in $ATTN_RT_LIBRARY, beside this file, in ../lib, in ../../build/lib, then by the system's loader.
 Needs Python 3.8 and nothing else; torch, numpy and cupy arrays are recognised by their protocols.
@@ -26,6 +27,7 @@ import sys
 ABI_VERSION = 1
 MAX_RANK = 8
 LAUNCH_TRUST_POINTERS = 1
+LAUNCH_WORKSPACE_KEPT = 2
 
 _DTYPES = {"f16": 1, "bf16": 2, "f32": 3, "i1": 4, "i8": 5, "i32": 6}
 _DTYPE_NAMES = {code: name for name, code in _DTYPES.items()}
@@ -75,6 +77,7 @@ def _open():
             ("attn_kernel_unload", None, [handle]),
             ("attn_kernel_prepare", status, [handle]),
             ("attn_kernel_launch", status, [handle, ctypes.POINTER(_Launch)]),
+            ("attn_kernel_chosen", status, [handle, ctypes.POINTER(_Launch), ctypes.c_uint32, ctypes.POINTER(ctypes.c_char_p)]),
             ("attn_kernel_workspace_bytes", status, [handle, ctypes.POINTER(_Launch), ctypes.POINTER(ctypes.c_uint64)]),
             ("attn_set_cpu_threads", None, [ctypes.c_uint32]),
             ("attn_cpu_threads", ctypes.c_uint32, []),
@@ -174,13 +177,19 @@ def _allocate(like, shape, dtype, strides):
     return HostTensor(shape, dtype)
 
 
+def _torch_device(tensors):
+    """The device of the first torch tensor that is on a GPU, None if there is none."""
+    for tensor in tensors:
+        if type(tensor).__module__.split(".")[0] == "torch" and tensor.is_cuda:
+            return tensor.device
+    return None
+
+
 def _stream_of(stream, tensors):
     if stream is not None:
         return getattr(stream, "cuda_stream", stream)
-    for tensor in tensors:
-        if type(tensor).__module__.split(".")[0] == "torch" and tensor.is_cuda:
-            return sys.modules["torch"].cuda.current_stream(tensor.device).cuda_stream
-    return 0
+    device = _torch_device(tensors)
+    return sys.modules["torch"].cuda.current_stream(device).cuda_stream if device is not None else 0
 
 
 #===----------------------------------------------------------------------===#
@@ -208,8 +217,14 @@ class Launch:
         self._reference = ctypes.byref(self._launch)
         self._entry, self._handle = _lib.attn_kernel_launch, kernel._handle
         needed = self.workspace_bytes()
+        self._clears_workspace = False  # whether a launch may rely on what the one before left there
         if needed and workspace is None:
             self.workspace = _allocate(tensors[0], [needed + 256], "i8", ())
+            self._device = _torch_device([self.workspace])
+            self._clears_workspace = self._device is not None
+            if self._device is not None and stream is not None:  # else torch could give it away while it is in use
+                torch = sys.modules["torch"]
+                self.workspace.record_stream(stream if hasattr(stream, "cuda_stream") else torch.cuda.ExternalStream(stream, self._device))
         if self.workspace is not None:
             pointer, shape, _, dtype = _view_of(self.workspace)
             size = _DTYPE_BYTES[dtype]
@@ -239,11 +254,30 @@ class Launch:
         _check(_lib.attn_kernel_workspace_bytes(self._handle, self._reference, ctypes.byref(needed)))
         return needed.value
 
+    def kernels(self):
+        """Names of the kernels a call starts: of each step the one chosen for these tensors."""
+        names, name = [], ctypes.c_char_p()
+        while True:
+            _check(_lib.attn_kernel_chosen(self._handle, self._reference, len(names), ctypes.byref(name)))
+            if name.value is None:
+                return names
+            names.append(name.value.decode())
+
     def __call__(self):
         status = self._entry(self._handle, self._reference)
         if status:
             _check(status)
+        if self._clears_workspace:
+            self._keep_workspace()
         return self.outputs
+
+    def _keep_workspace(self):
+        """After a first launch has run, the workspace is as the kernels left it. One that was recorded into a CUDA graph has not run."""
+        cuda = sys.modules["torch"].cuda
+        with cuda.device(self._device):
+            if cuda.current_stream().cuda_stream == (self._launch.stream or 0) and not cuda.is_current_stream_capturing():
+                self._launch.flags |= LAUNCH_WORKSPACE_KEPT
+                self._clears_workspace = False
 
 
 class Kernel:

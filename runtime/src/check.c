@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The first rule that is broken speaks, in this order: structs, rank and type,
-// dimensions, rules between sizes, grid, pointers and strides, overlap,
-// workspace. Nothing here touches the driver or the tensors' data.
+// dimensions, rules between sizes, the kernels and their grids (choose.c),
+// pointers and strides, overlap, workspace. Nothing here touches the driver or the tensors' data.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,14 +22,10 @@
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// "k dimension 0 (batch)".
-typedef struct dim_label {
-  char text[160];
-} dim_label;
-static dim_label label(const attn_manifest *manifest, uint32_t index, uint32_t dim) {
+attn_dim_label attn_label(const attn_manifest *manifest, uint32_t index, uint32_t dim) {
   const attn_operand *operand = &manifest->operands[index];
   int32_t size = operand->size_of[dim];
-  dim_label out;
+  attn_dim_label out;
   snprintf(out.text, sizeof(out.text), size < 0 ? "%.64s dimension %u" : "%.64s dimension %u (%.64s)", operand->name,
            dim, size < 0 ? "" : manifest->sizes[size].name);
   return out;
@@ -71,11 +67,11 @@ static attn_status checkDims(const attn_manifest *manifest, attn_plan *plan) {
       int64_t got = tensor->sizes[d];
       // Kernels take sizes as 32-bit numbers.
       if (got < 0 || got > INT32_MAX)
-        return attn_fail(ATTN_ERROR_SHAPE, "%s: is %" PRId64 ", expected 0 to %d", label(manifest, i, d).text, got,
+        return attn_fail(ATTN_ERROR_SHAPE, "%s: is %" PRId64 ", expected 0 to %d", attn_label(manifest, i, d).text, got,
                          INT32_MAX);
       if (operand->fixed[d] >= 0 && got != operand->fixed[d])
-        return attn_fail(ATTN_ERROR_SHAPE, "%s: is %" PRId64 ", expected %" PRId64, label(manifest, i, d).text, got,
-                         operand->fixed[d]);
+        return attn_fail(ATTN_ERROR_SHAPE, "%s: is %" PRId64 ", expected %" PRId64, attn_label(manifest, i, d).text,
+                         got, operand->fixed[d]);
       if (got <= 1)
         tensor->strides[d] = 0;
     }
@@ -91,7 +87,7 @@ static attn_status checkDims(const attn_manifest *manifest, attn_plan *plan) {
       int64_t got = plan->operands[i].sizes[d];
       if (s >= 0 && got != plan->sizes[s])
         return attn_fail(ATTN_ERROR_SHAPE, "%s: is %" PRId64 ", expected %" PRId64 " as in %s dimension %u",
-                         label(manifest, i, d).text, got, plan->sizes[s],
+                         attn_label(manifest, i, d).text, got, plan->sizes[s],
                          manifest->operands[manifest->sizes[s].operand].name, manifest->sizes[s].dim);
     }
   }
@@ -139,27 +135,6 @@ static attn_status planValues(const attn_manifest *manifest, attn_plan *plan) {
       return attn_fail(ATTN_ERROR_GRID, "value %s: is %" PRId64 ", expected at most %d", value->name, divisor,
                        INT32_MAX);
     plan->values[i] = (int32_t)divisor;
-  }
-  return ATTN_OK;
-}
-
-static attn_status planTiles(const attn_manifest *manifest, attn_plan *plan) {
-  for (uint32_t i = 0; i < manifest->num_kernels; ++i) {
-    const attn_kernel_code *kernel = &manifest->kernels[i];
-    if (!attn_number_eval(&kernel->tiles, plan->sizes, &plan->tiles[i]) || plan->tiles[i] > INT32_MAX)
-      return attn_fail(ATTN_ERROR_GRID, "kernel %s: these sizes make more than %d tiles, the most a grid can have",
-                       kernel->name, INT32_MAX);
-    for (uint32_t a = 0; a < kernel->num_args; ++a) {
-      int64_t value;
-      if (kernel->args[a].kind == ATTN_ARG_KIND_NUMBER &&
-          (!attn_number_eval(kernel->args[a].number, plan->sizes, &value) || value > INT32_MAX))
-        return attn_fail(ATTN_ERROR_GRID, "kernel %s: argument %u is more than %d for these sizes", kernel->name, a,
-                         INT32_MAX);
-    }
-    if (plan->tiles[i] == 0)
-      return attn_fail(ATTN_ERROR_GRID,
-                       "kernel %s: no tiles for these sizes, and the manifest has no \"empty\" rule for it",
-                       kernel->name);
   }
   return ATTN_OK;
 }
@@ -217,16 +192,16 @@ static attn_status checkMemory(const attn_manifest *manifest, uint32_t index, co
       continue;
     if (last && stride != 1)
       return attn_fail(ATTN_ERROR_STRIDE, "%s: has stride %" PRId64 ", expected 1 (the last dimension is contiguous)",
-                       label(manifest, index, d).text, stride);
+                       attn_label(manifest, index, d).text, stride);
     if (stride < 0)
       return attn_fail(ATTN_ERROR_STRIDE, "%s: has stride %" PRId64 ", expected 0 or more",
-                       label(manifest, index, d).text, stride);
+                       attn_label(manifest, index, d).text, stride);
     // The remainder first: a product could overflow.
     if (!last && operand->stride_align > 1 && (stride % operand->stride_align) * bytes % operand->stride_align != 0)
       return attn_fail(ATTN_ERROR_ALIGNMENT,
                        "%s: has stride %" PRId64 " elements of %" PRId64 " bytes, expected a multiple of %" PRId64
                        " bytes",
-                       label(manifest, index, d).text, stride, bytes, operand->stride_align);
+                       attn_label(manifest, index, d).text, stride, bytes, operand->stride_align);
   }
   int64_t extent;
   if (!extentBytes(tensor, &extent) || (uint64_t)extent > UINTPTR_MAX - (uintptr_t)tensor->data)
@@ -342,7 +317,7 @@ attn_status attn_check(const attn_manifest *manifest, const attn_launch *launch,
                      manifest->num_operands);
   if (manifest->num_operands && !plan->launch.operands)
     return attn_fail(ATTN_ERROR_ARGUMENT, "launch: operands is null");
-  if (plan->launch.flags & ~(uint32_t)ATTN_LAUNCH_TRUST_POINTERS)
+  if (plan->launch.flags & ~(uint32_t)(ATTN_LAUNCH_TRUST_POINTERS | ATTN_LAUNCH_WORKSPACE_KEPT))
     return attn_fail(ATTN_ERROR_UNSUPPORTED, "launch: flags 0x%x has bits this library does not know",
                      plan->launch.flags);
   for (uint32_t i = 0; i < manifest->num_operands; ++i)
@@ -353,14 +328,16 @@ attn_status attn_check(const attn_manifest *manifest, const attn_launch *launch,
   plan->workspace_bytes = 0;
   if (!plan->empty) {
     ATTN_TRY(planValues(manifest, plan));
-    ATTN_TRY(planTiles(manifest, plan));
     ATTN_TRY(planWorkspace(manifest, plan));
+    ATTN_TRY(attn_choose(manifest, plan));
   }
   if (shapes_only)
     return ATTN_OK;
   for (uint32_t i = 0; i < manifest->num_operands; ++i)
     if (attn_tensor_elements(&plan->operands[i]) > 0)
       ATTN_TRY(checkMemory(manifest, i, &plan->operands[i]));
+  if (!plan->empty)
+    ATTN_TRY(attn_check_maps(manifest, plan));
   ATTN_TRY(checkOverlap(manifest, plan));
   return checkWorkspace(plan);
 }

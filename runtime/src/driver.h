@@ -57,7 +57,17 @@ enum {
   CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
   CU_MEMORYTYPE_HOST = 1,
-  CU_MEMORYTYPE_DEVICE = 2
+  CU_MEMORYTYPE_DEVICE = 2,
+
+  CU_TENSOR_MAP_DATA_TYPE_FLOAT16 = 6,
+  CU_TENSOR_MAP_DATA_TYPE_FLOAT32 = 7,
+  CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 = 9,
+  CU_TENSOR_MAP_INTERLEAVE_NONE = 0,
+  CU_TENSOR_MAP_SWIZZLE_32B = 1,
+  CU_TENSOR_MAP_SWIZZLE_64B = 2,
+  CU_TENSOR_MAP_SWIZZLE_128B = 3,
+  CU_TENSOR_MAP_L2_PROMOTION_L2_128B = 2,
+  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 ///< zeros
 };
 
 /// X(member, exported name, parameters)
@@ -100,8 +110,13 @@ enum {
   X(EventSynchronize, "cuEventSynchronize", (CUevent))                                                                 \
   X(EventElapsedTime, "cuEventElapsedTime", (float *, CUevent, CUevent))
 
-/// Newer than CUDA 11, used where they are there.
-#define ATTN_DRIVER_OPTIONAL(X) X(CtxGetId, "cuCtxGetId", (CUcontext, unsigned long long *))
+/// Newer than CUDA 11, used where they are there. (The map is a void pointer to
+/// 128 bytes, aligned to 64.)
+#define ATTN_DRIVER_OPTIONAL(X)                                                                                        \
+  X(CtxGetId, "cuCtxGetId", (CUcontext, unsigned long long *))                                                         \
+  X(TensorMapEncodeTiled, "cuTensorMapEncodeTiled",                                                                    \
+    (void *, int, unsigned, void *, const unsigned long long *, const unsigned long long *, const unsigned *,          \
+     const unsigned *, int, int, int, int))
 
 typedef struct attn_driver {
 #define MEMBER(member, name, params) CUresult(*member) params;
@@ -127,6 +142,14 @@ typedef struct attn_device_facts {
   int num_sms, smem_bytes;
 } attn_device_facts;
 attn_status attn_device_facts_get(const attn_driver *driver, CUdevice device, attn_device_facts *facts);
+
+//===----------------------------------------------------------------------===//
+// tensor_map.c
+//===----------------------------------------------------------------------===//
+
+/// Writes the 128 bytes at `out` (aligned to 64). Messages call the tensor `name`.
+attn_status attn_tensor_map_encode(const attn_driver *driver, const char *name, const attn_tensor *tensor,
+                                   const attn_map *map, void *out);
 
 //===----------------------------------------------------------------------===//
 // module.c

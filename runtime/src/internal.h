@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//  load.c -> manifest*.c (JSON to structs) -> launch.c: check.c, empty.c
-//                                              |-> launch_gpu.c: module.c, driver.c
+//  load.c -> manifest*.c (JSON to structs) -> launch.c: check.c, choose.c, empty.c
+//                                              |-> launch_gpu.c: module.c, driver.c, tensor_map.c
 //                                              `-> launch_cpu.c: pool.c
 //
 //===----------------------------------------------------------------------===//
@@ -34,6 +34,10 @@
 #define ATTN_MAX_KERNELS 16
 #define ATTN_MAX_FACTORS 8
 #define ATTN_MAX_PARAMS 320
+#define ATTN_MAX_MAPS 16
+/// The driver's limit on each dimension of a tensor map's box.
+#define ATTN_MAX_BOX 256
+#define ATTN_MAX_BOUNDS 8
 /// Workspace buffers start at multiples of this.
 #define ATTN_WORKSPACE_ALIGN 256
 
@@ -109,7 +113,7 @@ typedef struct attn_workspace {
   const char *name;
   uint32_t dtype;
   attn_number elements;
-  bool zero_before_first;
+  enum { ATTN_ZERO_KIND_BY_KERNEL, ATTN_ZERO_KIND_BEFORE_FIRST, ATTN_ZERO_KIND_RESTORED } zero;
 } attn_workspace;
 
 typedef struct attn_require {
@@ -136,6 +140,12 @@ typedef struct attn_value {
   int64_t budget;
 } attn_value;
 
+/// How a tensor map cuts its operand (docs/Manifest.md, "Tensor maps").
+typedef struct attn_map {
+  enum { ATTN_LAYOUT_KIND_PANELS5, ATTN_LAYOUT_KIND_ROWS4 } layout;
+  uint32_t rows, swizzle_bytes;
+} attn_map;
+
 typedef struct attn_arg {
   enum {
     ATTN_ARG_KIND_PTR,           ///< operand
@@ -144,10 +154,12 @@ typedef struct attn_arg {
     ATTN_ARG_KIND_SIZES,         ///< operand: i32 each
     ATTN_ARG_KIND_SCALAR,        ///< operand: 4 bytes
     ATTN_ARG_KIND_NUMBER,        ///< number: i32
-    ATTN_ARG_KIND_VALUE          ///< value: i32
+    ATTN_ARG_KIND_VALUE,         ///< value: i32
+    ATTN_ARG_KIND_MAP            ///< operand, as `map` says: 128 bytes
   } kind;
   uint32_t index;
   attn_number *number;
+  attn_map *map;
 } attn_arg;
 
 /// A code file: read at load for a GPU, opened at load for the CPU.
@@ -156,6 +168,16 @@ typedef struct attn_code {
   char *data;       ///< malloc'ed
   size_t bytes;
 } attn_code;
+
+/// What must hold for a kernel to be the one of its step that is launched.
+typedef struct attn_when {
+  uint32_t aligned; ///< a bit for each operand a tensor map must be able to describe
+  uint32_t num_bounds;
+  struct attn_bound {
+    attn_number size;
+    int64_t from, last; ///< both included
+  } *bounds;
+} attn_when;
 
 typedef void (*attn_cpu_entry)(void *const *params, int64_t begin, int64_t end);
 
@@ -167,13 +189,21 @@ typedef struct attn_kernel_code {
   uint32_t threads, smem_bytes, blocks_per_sm;
   enum { ATTN_GRID_KIND_ONE_PER_TILE, ATTN_GRID_KIND_MIN_SMS } grid;
   attn_number tiles;
-  uint32_t num_args, num_params;
+  bool conditional; ///< another kernel of its step stands in when `when` does not hold
+  attn_when when;
+  uint32_t num_args, num_params, num_maps;
+  uint32_t workspace; ///< a bit for each buffer it takes
   attn_arg *args;
 } attn_kernel_code;
 
+/// kernels[first] to kernels[first + count - 1]: the first that fits is launched.
+typedef struct attn_step {
+  uint32_t first, count;
+} attn_step;
+
 typedef struct attn_manifest {
   const char *path, *meaning;
-  uint32_t num_sizes, num_operands, num_require, num_empty, num_workspace, num_values, num_kernels;
+  uint32_t num_sizes, num_operands, num_require, num_empty, num_workspace, num_values, num_kernels, num_steps;
   attn_size *sizes;
   attn_operand *operands;
   attn_require *require;
@@ -181,6 +211,7 @@ typedef struct attn_manifest {
   attn_workspace *workspace;
   attn_value *values;
   attn_kernel_code *kernels;
+  attn_step steps[ATTN_MAX_KERNELS];
   bool cpu;
 } attn_manifest;
 
@@ -207,6 +238,8 @@ typedef struct attn_plan {
   int32_t values[ATTN_MAX_VALUES];
   uint64_t workspace_offset[ATTN_MAX_WORKSPACE], workspace_size[ATTN_MAX_WORKSPACE];
   uint64_t workspace_bytes;
+  uint32_t clear;                                    ///< a bit for each buffer to clear before the first kernel
+  const attn_kernel_code *kernels[ATTN_MAX_KERNELS]; ///< of each step
   int64_t tiles[ATTN_MAX_KERNELS];
   const attn_empty *empty; ///< the rule that applies, NULL if none
   attn_launch launch;
@@ -217,6 +250,16 @@ attn_status attn_check(const attn_manifest *manifest, const attn_launch *launch,
 /// Elements of a view, 0 if one dimension is.
 int64_t attn_tensor_elements(const attn_tensor *tensor);
 
+/// choose.c: which kernel of each step fits, and on how many tiles.
+attn_status attn_choose(const attn_manifest *manifest, attn_plan *plan);
+/// Whether the tensor maps of the chosen kernels can describe their operands.
+attn_status attn_check_maps(const attn_manifest *manifest, const attn_plan *plan);
+/// "k dimension 0 (batch)".
+typedef struct attn_dim_label {
+  char text[160];
+} attn_dim_label;
+attn_dim_label attn_label(const attn_manifest *manifest, uint32_t operand, uint32_t dim);
+
 /// The parameter array a kernel takes (pointers to values), filled from a plan.
 typedef struct attn_params {
   union {
@@ -226,6 +269,8 @@ typedef struct attn_params {
     uint32_t bits;
   } values[ATTN_MAX_PARAMS];
   void *pointers[ATTN_MAX_PARAMS];
+  /// One for each map argument, in order. Filled by launch_gpu.c: the driver knows how.
+  _Alignas(64) unsigned char maps[ATTN_MAX_MAPS][128];
 } attn_params;
 void attn_params_fill(const attn_kernel_code *kernel, const attn_plan *plan, attn_params *params);
 

@@ -11,7 +11,9 @@
 #include <string.h>
 
 void attn_params_fill(const attn_kernel_code *kernel, const attn_plan *plan, attn_params *params) {
-  uint32_t n = 0;
+  uint32_t n = 0, maps = 0;
+  for (uint32_t i = 0; i < kernel->num_params; ++i)
+    params->pointers[i] = &params->values[i];
   for (uint32_t a = 0; a < kernel->num_args; ++a) {
     const attn_arg arg = kernel->args[a];
     const attn_tensor *tensor = &plan->operands[arg.index];
@@ -42,10 +44,11 @@ void attn_params_fill(const attn_kernel_code *kernel, const attn_plan *plan, att
     case ATTN_ARG_KIND_VALUE:
       params->values[n++].i32 = plan->values[arg.index];
       break;
+    case ATTN_ARG_KIND_MAP:
+      params->pointers[n++] = params->maps[maps++];
+      break;
     }
   }
-  for (uint32_t i = 0; i < n; ++i)
-    params->pointers[i] = &params->values[i];
 }
 
 static attn_status nullKernel(void) { return attn_fail(ATTN_ERROR_ARGUMENT, "kernel: is null"); }
@@ -67,6 +70,20 @@ attn_status attn_kernel_check(const attn_kernel *kernel, const attn_launch *laun
     return nullKernel();
   attn_plan plan;
   return attn_check(&kernel->manifest, launch, /*shapes_only=*/false, &plan);
+}
+
+attn_status attn_kernel_chosen(const attn_kernel *kernel, const attn_launch *launch, uint32_t step, const char **name) {
+  attn_clear_error();
+  if (!kernel)
+    return nullKernel();
+  if (!name)
+    return attn_fail(ATTN_ERROR_ARGUMENT, "name: is null");
+  *name = NULL;
+  attn_plan plan;
+  ATTN_TRY(attn_check(&kernel->manifest, launch, /*shapes_only=*/false, &plan));
+  if (!plan.empty && step < kernel->manifest.num_steps)
+    *name = plan.kernels[step]->name;
+  return ATTN_OK;
 }
 
 attn_status attn_kernel_workspace_bytes(const attn_kernel *kernel, const attn_launch *launch, uint64_t *bytes) {

@@ -25,12 +25,12 @@ attn_status attn_launch_cpu(const attn_manifest *manifest, const attn_plan *plan
   if (plan->empty)
     return attn_empty_apply(plan, fillRows, NULL);
   for (uint32_t i = 0; i < manifest->num_workspace; ++i)
-    if (manifest->workspace[i].zero_before_first)
+    if (plan->clear >> i & 1)
       memset((char *)plan->launch.workspace + plan->workspace_offset[i], 0, (size_t)plan->workspace_size[i]);
-  for (uint32_t i = 0; i < manifest->num_kernels; ++i) {
+  for (uint32_t s = 0; s < manifest->num_steps; ++s) {
     attn_params params;
-    attn_params_fill(&manifest->kernels[i], plan, &params);
-    attn_pool_run(manifest->kernels[i].entry, params.pointers, plan->tiles[i]);
+    attn_params_fill(plan->kernels[s], plan, &params);
+    attn_pool_run(plan->kernels[s]->entry, params.pointers, plan->tiles[s]);
   }
   return ATTN_OK;
 }

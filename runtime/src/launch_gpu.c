@@ -164,6 +164,32 @@ static uint32_t gridOf(const attn_kernel_code *code, const attn_loaded *loaded, 
   return (uint32_t)(code->grid == ATTN_GRID_KIND_MIN_SMS && most < tiles ? most : tiles);
 }
 
+static attn_status clearWorkspace(const attn_driver *driver, const attn_manifest *manifest, const attn_plan *plan,
+                                  CUstream stream) {
+  for (uint32_t i = 0; plan->clear >> i; ++i) {
+    if (!(plan->clear >> i & 1))
+      continue;
+    CUdeviceptr at = (CUdeviceptr)(uintptr_t)plan->launch.workspace + plan->workspace_offset[i];
+    CUresult result = driver->MemsetD8Async(at, 0, (size_t)plan->workspace_size[i], stream);
+    if (result != CUDA_SUCCESS)
+      return attn_fail(ATTN_ERROR_LAUNCH, "zeroing workspace %s: %s", manifest->workspace[i].name,
+                       attn_driver_error(driver, result).text);
+  }
+  return ATTN_OK;
+}
+
+static attn_status encodeMaps(const attn_driver *driver, const attn_manifest *manifest, const attn_plan *plan,
+                              const attn_kernel_code *code, attn_params *params) {
+  uint32_t maps = 0;
+  for (uint32_t a = 0; maps < code->num_maps; ++a) {
+    const attn_arg *arg = &code->args[a];
+    if (arg->kind == ATTN_ARG_KIND_MAP)
+      ATTN_TRY(attn_tensor_map_encode(driver, manifest->operands[arg->index].name, &plan->operands[arg->index],
+                                      arg->map, params->maps[maps++]));
+  }
+  return ATTN_OK;
+}
+
 static attn_status launchHere(attn_kernel *kernel, const attn_driver *driver, const attn_plan *plan, CUstream stream) {
   const attn_manifest *manifest = &kernel->manifest;
   if (plan->empty) {
@@ -173,22 +199,16 @@ static attn_status launchHere(attn_kernel *kernel, const attn_driver *driver, co
   // All code first: a kernel that cannot be loaded must not leave a half-done launch.
   const attn_loaded *loaded;
   ATTN_TRY(attn_module_get(kernel, driver, &loaded));
-  for (uint32_t i = 0; i < manifest->num_workspace; ++i) {
-    if (!manifest->workspace[i].zero_before_first || plan->workspace_size[i] == 0)
-      continue;
-    CUdeviceptr at = (CUdeviceptr)(uintptr_t)plan->launch.workspace + plan->workspace_offset[i];
-    CUresult result = driver->MemsetD8Async(at, 0, (size_t)plan->workspace_size[i], stream);
-    if (result != CUDA_SUCCESS)
-      return attn_fail(ATTN_ERROR_LAUNCH, "zeroing workspace %s: %s", manifest->workspace[i].name,
-                       attn_driver_error(driver, result).text);
-  }
-  for (uint32_t i = 0; i < manifest->num_kernels; ++i) {
-    const attn_kernel_code *code = &manifest->kernels[i];
+  for (uint32_t s = 0; s < manifest->num_steps; ++s) {
+    const attn_kernel_code *code = plan->kernels[s];
     attn_params params;
     attn_params_fill(code, plan, &params);
-    uint32_t grid = gridOf(code, loaded, plan->tiles[i]);
-    CUresult result = driver->LaunchKernel(loaded->functions[i], grid, 1, 1, code->threads, 1, 1, code->smem_bytes,
-                                           stream, params.pointers, NULL);
+    ATTN_TRY(encodeMaps(driver, manifest, plan, code, &params));
+    if (s == 0)
+      ATTN_TRY(clearWorkspace(driver, manifest, plan, stream));
+    uint32_t grid = gridOf(code, loaded, plan->tiles[s]);
+    CUresult result = driver->LaunchKernel(loaded->functions[code - manifest->kernels], grid, 1, 1, code->threads, 1, 1,
+                                           code->smem_bytes, stream, params.pointers, NULL);
     if (result != CUDA_SUCCESS)
       return attn_fail(
           ATTN_ERROR_LAUNCH,

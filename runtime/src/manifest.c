@@ -262,8 +262,23 @@ static attn_status readEmpty(const attn_reader *reader, const cJSON *list) {
   return ATTN_OK;
 }
 
+/// What a launch leaves behind for the next must lie at the same place in both,
+/// whatever their sizes are.
+static attn_status checkRestored(const attn_reader *reader, attn_where where, uint32_t index) {
+  const attn_workspace *buffers = reader->manifest->workspace;
+  for (uint32_t f = 0; f < buffers[index].elements.count; ++f)
+    if (buffers[index].elements.factors[f].kind != ATTN_FACTOR_INT)
+      return attn_bad(reader, where, "a restored buffer has integers for dims");
+  if (index > 0 && buffers[index - 1].zero != ATTN_ZERO_KIND_RESTORED)
+    return attn_bad(reader, where, "a restored buffer comes before all others, but '%.64s' is in front",
+                    buffers[index - 1].name);
+  return ATTN_OK;
+}
+
 static attn_status readWorkspace(const attn_reader *reader, const cJSON *list) {
   static const char *const known[] = {ATTN_KEY_NAME, ATTN_KEY_TYPE, ATTN_KEY_DIMS, ATTN_KEY_ZERO, NULL};
+  // In the order of attn_workspace::zero.
+  static const char *const words[] = {ATTN_ZERO_BY_KERNEL, ATTN_ZERO_BEFORE_FIRST, ATTN_ZERO_RESTORED, NULL};
   attn_manifest *manifest = reader->manifest;
   uint32_t count;
   ATTN_TRY(attn_json_list(reader, attn_at("workspace"), list, ATTN_MAX_WORKSPACE, &count));
@@ -288,9 +303,13 @@ static attn_status readWorkspace(const attn_reader *reader, const cJSON *list) {
     if (when) {
       where = attn_at("workspace[%u].zero", i);
       ATTN_TRY(attn_json_string(reader, where, when, &zero));
-      buffer->zero_before_first = strcmp(zero, ATTN_ZERO_BEFORE_FIRST) == 0;
-      if (!buffer->zero_before_first && strcmp(zero, ATTN_ZERO_BY_KERNEL) != 0)
-        return attn_unknown(reader, where, "unknown word '%.64s'; this library knows before_first, by_kernel", zero);
+      int found = indexOf(zero, words);
+      if (found < 0)
+        return attn_unknown(reader, where, "unknown word '%.64s'; this library knows by_kernel, before_first, restored",
+                            zero);
+      buffer->zero = found;
+      if (found == ATTN_ZERO_KIND_RESTORED)
+        ATTN_TRY(checkRestored(reader, where, i));
     }
     ++manifest->num_workspace;
   }

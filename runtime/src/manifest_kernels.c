@@ -13,109 +13,6 @@
 #include <string.h>
 
 //===----------------------------------------------------------------------===//
-// Arguments
-//===----------------------------------------------------------------------===//
-
-uint32_t attn_arg_params(const attn_manifest *manifest, attn_arg arg) {
-  uint32_t rank =
-      arg.kind == ATTN_ARG_KIND_STRIDES || arg.kind == ATTN_ARG_KIND_SIZES ? manifest->operands[arg.index].rank : 0;
-  switch (arg.kind) {
-  case ATTN_ARG_KIND_STRIDES:
-    return rank > 0 ? rank - 1 : 0;
-  case ATTN_ARG_KIND_SIZES:
-    return rank;
-  default:
-    return 1;
-  }
-}
-
-static int32_t findValue(const attn_manifest *manifest, const char *name) {
-  for (uint32_t i = 0; i < manifest->num_values; ++i)
-    if (strcmp(manifest->values[i].name, name) == 0)
-      return (int32_t)i;
-  return -1;
-}
-
-/// The scalar operand `name` of type `dtype`, or a message.
-static attn_status scalarNamed(const attn_reader *reader, attn_where where, const char *name, uint32_t dtype,
-                               int32_t *index) {
-  *index = attn_find_operand(reader->manifest, name);
-  if (*index < 0)
-    return attn_bad(reader, where, "'%.64s' is not in \"operands\"", name);
-  const attn_operand *operand = &reader->manifest->operands[*index];
-  if (operand->role != ATTN_ROLE_SCALAR || operand->dtype != dtype)
-    return attn_bad(reader, where, "expected a scalar of type %s, but '%.64s' is %s of type %s", attn_dtype_name(dtype),
-                    name, operand->role == ATTN_ROLE_SCALAR ? "a scalar" : "a tensor", attn_dtype_name(operand->dtype));
-  return ATTN_OK;
-}
-
-/// A name that operands have and sizes do not: then an i32 means the scalar.
-static bool isOperand(const attn_manifest *manifest, const cJSON *item) {
-  return cJSON_IsString(item) && attn_find_size(manifest, item->valuestring) < 0 &&
-         attn_find_operand(manifest, item->valuestring) >= 0;
-}
-
-static attn_status readArg(const attn_reader *reader, attn_where where, const cJSON *item, attn_arg *arg) {
-  static const char *const known[] = {
-      ATTN_ARG_PTR, ATTN_ARG_STRIDES, ATTN_ARG_SIZES, ATTN_ARG_F32, ATTN_ARG_I32, ATTN_ARG_VALUE, NULL};
-  const attn_manifest *manifest = reader->manifest;
-  uint32_t members;
-  ATTN_TRY(attn_json_object(reader, where, item, UINT32_MAX, &members));
-  ATTN_TRY(attn_json_keys(reader, where, item, known));
-  if (members != 1)
-    return attn_bad(reader, where, "expected one key, got %u", members);
-  const char *key = item->child->string, *name;
-  where = attn_at("%s.%s", where.text, key);
-  if (strcmp(key, ATTN_ARG_I32) == 0 && !isOperand(manifest, item->child)) {
-    arg->kind = ATTN_ARG_KIND_NUMBER;
-    ATTN_TRY(attn_reader_alloc(reader, 1, sizeof(*arg->number), &arg->number));
-    return attn_json_number(reader, where, item->child, arg->number);
-  }
-  ATTN_TRY(attn_json_string(reader, where, item->child, &name));
-  int32_t index = -1;
-  if (strcmp(key, ATTN_ARG_F32) == 0) {
-    arg->kind = ATTN_ARG_KIND_SCALAR;
-    ATTN_TRY(scalarNamed(reader, where, name, ATTN_F32, &index));
-  } else if (strcmp(key, ATTN_ARG_I32) == 0) {
-    arg->kind = ATTN_ARG_KIND_SCALAR;
-    ATTN_TRY(scalarNamed(reader, where, name, ATTN_I32, &index));
-  } else if (strcmp(key, ATTN_ARG_VALUE) == 0) {
-    arg->kind = ATTN_ARG_KIND_VALUE;
-    index = findValue(manifest, name);
-    if (index < 0)
-      return attn_bad(reader, where, "'%.64s' is not in \"values\"", name);
-  } else if (strcmp(key, ATTN_ARG_PTR) == 0 && (index = attn_find_workspace(manifest, name)) >= 0) {
-    arg->kind = ATTN_ARG_KIND_WORKSPACE_PTR;
-  } else {
-    arg->kind = strcmp(key, ATTN_ARG_PTR) == 0       ? ATTN_ARG_KIND_PTR
-                : strcmp(key, ATTN_ARG_STRIDES) == 0 ? ATTN_ARG_KIND_STRIDES
-                                                     : ATTN_ARG_KIND_SIZES;
-    index = attn_find_operand(manifest, name);
-    if (index < 0)
-      return attn_bad(reader, where, "'%.64s' is not in \"operands\"%s", name,
-                      arg->kind == ATTN_ARG_KIND_PTR ? " or \"workspace\"" : "");
-    if (manifest->operands[index].role == ATTN_ROLE_SCALAR)
-      return attn_bad(reader, where, "'%.64s' is a scalar, which has none", name);
-  }
-  arg->index = (uint32_t)index;
-  return ATTN_OK;
-}
-
-static attn_status readArgs(const attn_reader *reader, attn_where where, const cJSON *list, attn_kernel_code *kernel) {
-  ATTN_TRY(attn_json_list(reader, where, list, ATTN_MAX_PARAMS, &kernel->num_args));
-  ATTN_TRY(attn_reader_alloc(reader, kernel->num_args, sizeof(attn_arg), &kernel->args));
-  uint32_t i = 0;
-  for (const cJSON *item = list->child; item; item = item->next, ++i) {
-    ATTN_TRY(readArg(reader, attn_at("%s[%u]", where.text, i), item, &kernel->args[i]));
-    kernel->num_params += attn_arg_params(reader->manifest, kernel->args[i]);
-  }
-  if (kernel->num_params > ATTN_MAX_PARAMS)
-    return attn_unknown(reader, where, "stand for %u kernel parameters, this library passes at most %d",
-                        kernel->num_params, ATTN_MAX_PARAMS);
-  return ATTN_OK;
-}
-
-//===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
 
@@ -149,8 +46,9 @@ static bool isChip(const char *chip) {
 
 static attn_status readCpuKernel(const attn_reader *reader, attn_where where, const cJSON *item,
                                  attn_kernel_code *kernel) {
-  static const char *const known[] = {ATTN_KEY_NAME, ATTN_KEY_CHIP, ATTN_KEY_CODE, ATTN_KEY_TILES,
-                                      ATTN_KEY_GRID, ATTN_KEY_ARGS, ATTN_KEY_INFO, NULL};
+  static const char *const known[] = {ATTN_KEY_NAME,  ATTN_KEY_CHIP, ATTN_KEY_CODE,
+                                      ATTN_KEY_TILES, ATTN_KEY_GRID, ATTN_KEY_ARGS,
+                                      ATTN_KEY_INFO,  ATTN_KEY_WHEN, NULL};
   ATTN_TRY(attn_json_keys(reader, where, item, known));
   // cubin stands for "the file with the code" here.
   ATTN_TRY(readFileName(reader, where, item, ATTN_KEY_CODE, &kernel->cubin.path));
@@ -161,9 +59,10 @@ static attn_status readCpuKernel(const attn_reader *reader, attn_where where, co
 
 static attn_status readGpuKernel(const attn_reader *reader, attn_where where, const cJSON *item,
                                  attn_kernel_code *kernel) {
-  static const char *const known[] = {ATTN_KEY_NAME,  ATTN_KEY_CHIP,    ATTN_KEY_PTX,           ATTN_KEY_CUBIN,
-                                      ATTN_KEY_TILES, ATTN_KEY_THREADS, ATTN_KEY_SMEM_BYTES,    ATTN_KEY_GRID,
-                                      ATTN_KEY_ARGS,  ATTN_KEY_INFO,    ATTN_KEY_BLOCKS_PER_SM, NULL};
+  static const char *const known[] = {
+      ATTN_KEY_NAME,          ATTN_KEY_CHIP,       ATTN_KEY_PTX,  ATTN_KEY_CUBIN, ATTN_KEY_TILES,
+      ATTN_KEY_THREADS,       ATTN_KEY_SMEM_BYTES, ATTN_KEY_GRID, ATTN_KEY_ARGS,  ATTN_KEY_INFO,
+      ATTN_KEY_BLOCKS_PER_SM, ATTN_KEY_WHEN,       NULL};
   ATTN_TRY(attn_json_keys(reader, where, item, known));
   ATTN_TRY(readFileName(reader, where, item, ATTN_KEY_PTX, &kernel->ptx.path));
   ATTN_TRY(readFileName(reader, where, item, ATTN_KEY_CUBIN, &kernel->cubin.path));
@@ -184,6 +83,56 @@ static attn_status readGpuKernel(const attn_reader *reader, attn_where where, co
   return ATTN_OK;
 }
 
+/// One condition of "when".
+static attn_status readCondition(const attn_reader *reader, attn_where where, const cJSON *item, attn_when *when) {
+  static const char *const aligned[] = {ATTN_WHEN_ALIGNED, NULL};
+  static const char *const bounds[] = {ATTN_WHEN_SIZE, ATTN_WHEN_FROM, ATTN_WHEN_BELOW, NULL};
+  uint32_t count, i = 0;
+  ATTN_TRY(attn_json_object(reader, where, item, UINT32_MAX, &count));
+  const cJSON *names = attn_json_get(item, ATTN_WHEN_ALIGNED);
+  if (names) {
+    ATTN_TRY(attn_json_keys(reader, where, item, aligned));
+    where = attn_at("%s.aligned", where.text);
+    ATTN_TRY(attn_json_list(reader, where, names, ATTN_MAX_OPERANDS, &count));
+    for (const cJSON *name = names->child; name; name = name->next, ++i) {
+      const char *text;
+      attn_where at = attn_at("%s[%u]", where.text, i);
+      ATTN_TRY(attn_json_string(reader, at, name, &text));
+      int32_t index = attn_find_operand(reader->manifest, text);
+      if (index < 0 || reader->manifest->operands[index].role == ATTN_ROLE_SCALAR)
+        return attn_bad(reader, at, "'%.64s' is no tensor in \"operands\"", text);
+      when->aligned |= 1u << index;
+    }
+    return ATTN_OK;
+  }
+  ATTN_TRY(attn_json_keys(reader, where, item, bounds));
+  if (when->num_bounds == ATTN_MAX_BOUNDS)
+    return attn_unknown(reader, where, "is one more than %d sizes, the most this library compares", ATTN_MAX_BOUNDS);
+  struct attn_bound *bound = &when->bounds[when->num_bounds++];
+  const cJSON *from = attn_json_get(item, ATTN_WHEN_FROM), *below = attn_json_get(item, ATTN_WHEN_BELOW);
+  *bound = (struct attn_bound){.from = 0, .last = INT64_MAX};
+  ATTN_TRY(attn_json_number(reader, attn_at("%s.size", where.text), attn_json_get(item, ATTN_WHEN_SIZE), &bound->size));
+  if (from)
+    ATTN_TRY(attn_json_int(reader, attn_at("%s.from", where.text), from, 0, INT64_MAX, &bound->from));
+  if (below) {
+    ATTN_TRY(attn_json_int(reader, attn_at("%s.below", where.text), below, 1, INT64_MAX, &bound->last));
+    --bound->last;
+  }
+  return ATTN_OK;
+}
+
+static attn_status readWhen(const attn_reader *reader, attn_where where, const cJSON *item, attn_kernel_code *kernel) {
+  if (!kernel->conditional)
+    return item ? attn_bad(reader, where, "only a kernel of \"first_of\" that another follows may be chosen") : ATTN_OK;
+  ATTN_TRY(attn_reader_alloc(reader, ATTN_MAX_BOUNDS, sizeof(*kernel->when.bounds), &kernel->when.bounds));
+  if (!cJSON_IsArray(item))
+    return readCondition(reader, where, item, &kernel->when);
+  uint32_t i = 0;
+  for (const cJSON *condition = item->child; condition; condition = condition->next, ++i)
+    ATTN_TRY(readCondition(reader, attn_at("%s[%u]", where.text, i), condition, &kernel->when));
+  return ATTN_OK;
+}
+
 static attn_status readKernel(const attn_reader *reader, attn_where where, const cJSON *item,
                               attn_kernel_code *kernel) {
   uint32_t members;
@@ -200,6 +149,7 @@ static attn_status readKernel(const attn_reader *reader, attn_where where, const
     return attn_unknown(reader, attn_at("%s.chip", where.text), "kernels for cpu and for a GPU cannot be mixed");
   reader->manifest->cpu = cpu;
   ATTN_TRY((cpu ? readCpuKernel : readGpuKernel)(reader, where, item, kernel));
+  ATTN_TRY(readWhen(reader, attn_at("%s.when", where.text), attn_json_get(item, ATTN_KEY_WHEN), kernel));
   attn_where at = attn_at("%s.grid", where.text);
   const cJSON *gridItem = attn_json_get(item, ATTN_KEY_GRID);
   if (gridItem || !cpu) {
@@ -212,22 +162,54 @@ static attn_status readKernel(const attn_reader *reader, attn_where where, const
   }
   ATTN_TRY(
       attn_json_number(reader, attn_at("%s.tiles", where.text), attn_json_get(item, ATTN_KEY_TILES), &kernel->tiles));
-  return readArgs(reader, attn_at("%s.args", where.text), attn_json_get(item, ATTN_KEY_ARGS), kernel);
+  return attn_read_args(reader, attn_at("%s.args", where.text), attn_json_get(item, ATTN_KEY_ARGS), kernel);
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// Kernels are counted after they are read, so that what is freed was set up.
+static attn_status readNextKernel(const attn_reader *reader, attn_where where, const cJSON *item, bool conditional) {
+  attn_manifest *manifest = reader->manifest;
+  if (manifest->num_kernels == ATTN_MAX_KERNELS)
+    return attn_unknown(reader, where, "is one more than %d kernels, the most this library takes", ATTN_MAX_KERNELS);
+  attn_kernel_code *kernel = &manifest->kernels[manifest->num_kernels];
+  kernel->conditional = conditional;
+  ATTN_TRY(readKernel(reader, where, item, kernel));
+  ++manifest->num_kernels;
+  return ATTN_OK;
+}
+
+static attn_status readFirstOf(const attn_reader *reader, attn_where where, const cJSON *item) {
+  static const char *const known[] = {ATTN_KEY_FIRST_OF, NULL};
+  ATTN_TRY(attn_json_keys(reader, where, item, known));
+  const cJSON *list = attn_json_get(item, ATTN_KEY_FIRST_OF);
+  where = attn_at("%s.first_of", where.text);
+  uint32_t count, i = 0;
+  ATTN_TRY(attn_json_list(reader, where, list, ATTN_MAX_KERNELS, &count));
+  if (count == 0)
+    return attn_bad(reader, where, "expected at least one kernel");
+  for (const cJSON *kernel = list->child; kernel; kernel = kernel->next, ++i)
+    ATTN_TRY(readNextKernel(reader, attn_at("%s[%u]", where.text, i), kernel, kernel->next != NULL));
+  return ATTN_OK;
 }
 
 attn_status attn_read_kernels(const attn_reader *reader, const cJSON *list) {
   attn_manifest *manifest = reader->manifest;
-  attn_where where = attn_at("kernels");
-  uint32_t count;
-  ATTN_TRY(attn_json_list(reader, where, list, ATTN_MAX_KERNELS, &count));
+  uint32_t count, i = 0;
+  ATTN_TRY(attn_json_list(reader, attn_at("kernels"), list, ATTN_MAX_KERNELS, &count));
   if (count == 0)
-    return attn_bad(reader, where, "expected at least one kernel");
-  ATTN_TRY(attn_reader_alloc(reader, count, sizeof(attn_kernel_code), &manifest->kernels));
-  for (const cJSON *item = list->child; item; item = item->next) {
-    // Counted after it is read, so that what is freed was set up.
-    uint32_t i = manifest->num_kernels;
-    ATTN_TRY(readKernel(reader, attn_at("kernels[%u]", i), item, &manifest->kernels[i]));
-    ++manifest->num_kernels;
+    return attn_bad(reader, attn_at("kernels"), "expected at least one kernel");
+  ATTN_TRY(attn_reader_alloc(reader, ATTN_MAX_KERNELS, sizeof(attn_kernel_code), &manifest->kernels));
+  for (const cJSON *item = list->child; item; item = item->next, ++i) {
+    attn_where where = attn_at("kernels[%u]", i);
+    uint32_t first = manifest->num_kernels;
+    if (cJSON_IsObject(item) && attn_json_get(item, ATTN_KEY_FIRST_OF))
+      ATTN_TRY(readFirstOf(reader, where, item));
+    else
+      ATTN_TRY(readNextKernel(reader, where, item, /*conditional=*/false));
+    manifest->steps[manifest->num_steps++] = (attn_step){first, manifest->num_kernels - first};
   }
   return ATTN_OK;
 }

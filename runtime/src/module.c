@@ -115,6 +115,11 @@ static attn_status prepareFunction(const loader *with, const attn_kernel_code *k
                                    CUfunction *function) {
   const attn_driver *driver = with->driver;
   const attn_device_facts *facts = with->facts;
+  if (kernel->num_maps > 0 && !driver->TensorMapEncodeTiled)
+    return attn_fail(ATTN_ERROR_NO_DRIVER,
+                     "kernel %s: needs tensor maps, but the CUDA driver library has no cuTensorMapEncodeTiled: the "
+                     "driver is too old (CUDA 12.0 has it)",
+                     kernel->name);
   CUresult result = driver->ModuleGetFunction(function, module, kernel->name);
   if (result == CUDA_ERROR_NOT_FOUND)
     return attn_fail(ATTN_ERROR_CODE, "kernel %s: its code has no entry of this name", kernel->name);

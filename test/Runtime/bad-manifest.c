@@ -4,6 +4,14 @@
 // RUN: rm -rf %t.dir && mkdir %t.dir && cp %t.kernel.so %t.dir/kernel.so && %t %t.dir
 #include "check.h"
 
+/// A step of two kernels, of which the first has this in it; a map; a GPU kernel with one.
+#define TWO(MORE) "\"kernels\": [{\"first_of\": [{\"name\": \"attention_fwd\", " CPU_KERNEL MORE "}, {}]}, "
+#define MAP(OPERAND, LAYOUT, ROWS, SWIZZLE)                                                                            \
+  "{\"map\": \"" OPERAND "\", \"layout\": \"" LAYOUT "\", \"rows\": " ROWS ", \"swizzle\": " SWIZZLE "}"
+#define MAPPED(...)                                                                                                    \
+  "\"kernels\": [{\"name\": \"f\", \"chip\": \"sm_90\", \"ptx\": \"a.ptx\", \"threads\": 1, \"grid\": "                \
+  "\"min_sms\", \"tiles\": 1, \"args\": [" MAP(__VA_ARGS__) "]}, "
+
 static const struct {
   const char *from, *to;
   attn_status status;
@@ -73,6 +81,13 @@ static const struct {
      "workspace[0]: the name 'o' is used twice"},
     {"\"workspace\": []", "\"workspace\": [{\"name\": \"w\", \"type\": \"f32\", \"dims\": [1], \"zero\": \"maybe\"}]",
      ATTN_ERROR_UNSUPPORTED, "workspace[0].zero: unknown word 'maybe'"},
+    {"\"workspace\": []",
+     "\"workspace\": [{\"name\": \"w\", \"type\": \"f32\", \"dims\": [\"batch\"], \"zero\": \"restored\"}]",
+     ATTN_ERROR_MANIFEST, "workspace[0].zero: a restored buffer has integers for dims"},
+    {"\"workspace\": []",
+     "\"workspace\": [{\"name\": \"w\", \"type\": \"f32\", \"dims\": [1]}, {\"name\": \"c\", \"type\": \"i32\", "
+     "\"dims\": [1], \"zero\": \"restored\"}]",
+     ATTN_ERROR_MANIFEST, "workspace[1].zero: a restored buffer comes before all others, but 'w' is in front"},
     {"\"largest_divisor\"", "\"smallest_divisor\"", ATTN_ERROR_UNSUPPORTED,
      "values.section.rule: unknown rule 'smallest_divisor'"},
     {"\"budget\": 4096", "\"budget\": -1", ATTN_ERROR_MANIFEST, "values.section.budget: expected 0 to"},
@@ -108,9 +123,55 @@ static const struct {
      "kernels[0].tiles[0]: unknown key 'floor'; this library knows ceil, by"},
     {"\"tiles\": [{\"ceil\"", "\"tiles\": [[1, null], {\"ceil\"", ATTN_ERROR_MANIFEST,
      "kernels[0].tiles[0][1]: expected an integer, a size name"},
+    // steps
+    {"\"kernels\": [", "\"kernels\": [3, ", ATTN_ERROR_MANIFEST, "kernels[0]: expected an object, got a number"},
+    {"\"kernels\": [", "\"kernels\": [{\"first_of\": []}, ", ATTN_ERROR_MANIFEST,
+     "kernels[0].first_of: expected at least one kernel"},
+    {"\"kernels\": [", "\"kernels\": [{\"first_of\": [3]}, ", ATTN_ERROR_MANIFEST,
+     "kernels[0].first_of[0]: expected an object, got a number"},
+    {"\"kernels\": [", "\"kernels\": [{\"first_of\": [{}], \"name\": \"x\"}, ", ATTN_ERROR_UNSUPPORTED,
+     "kernels[0]: unknown key 'name'; this library knows first_of"},
+    {CPU_KERNEL, CPU_KERNEL ", \"when\": {\"aligned\": [\"q\"]}", ATTN_ERROR_MANIFEST,
+     "kernels[0].when: only a kernel of \"first_of\" that another follows may be chosen"},
+    {"\"kernels\": [", TWO(""), ATTN_ERROR_MANIFEST, "kernels[0].first_of[0].when: expected an object, got nothing"},
+    {"\"kernels\": [", TWO(", \"when\": [{\"aligned\": [\"q\", \"x\"]}]"), ATTN_ERROR_MANIFEST,
+     "kernels[0].first_of[0].when[0].aligned[1]: 'x' is no tensor in \"operands\""},
+    {"\"kernels\": [", TWO(", \"when\": {\"aligned\": [\"cap\"]}"), ATTN_ERROR_MANIFEST,
+     "kernels[0].first_of[0].when.aligned[0]: 'cap' is no tensor"},
+    {"\"kernels\": [", TWO(", \"when\": {\"aligned\": [\"q\"], \"size\": \"q_len\"}"), ATTN_ERROR_UNSUPPORTED,
+     "kernels[0].first_of[0].when: unknown key 'size'; this library knows aligned"},
+    {"\"kernels\": [", TWO(", \"when\": {\"size\": \"length\"}"), ATTN_ERROR_MANIFEST,
+     "kernels[0].first_of[0].when.size: 'length' is not in \"sizes\""},
+    {"\"kernels\": [", TWO(", \"when\": {\"size\": \"q_len\", \"below\": 0}"), ATTN_ERROR_MANIFEST,
+     "kernels[0].first_of[0].when.below: expected 1 to"},
+    {"\"kernels\": [", TWO(", \"when\": {\"size\": \"q_len\", \"above\": 0}"), ATTN_ERROR_UNSUPPORTED,
+     "kernels[0].first_of[0].when: unknown key 'above'; this library knows size, from, below"},
+    // tensor maps
+    {"{\"ptr\": \"q\"}", MAP("q", "panels5", "64", "32"), ATTN_ERROR_MANIFEST,
+     "kernels[0].args[0]: a kernel for cpu has no tensor maps"},
+    {"\"kernels\": [", MAPPED("x", "panels5", "64", "32"), ATTN_ERROR_MANIFEST,
+     "kernels[0].args[0].map: 'x' is not in \"operands\""},
+    {"\"kernels\": [", MAPPED("lse", "panels5", "64", "32"), ATTN_ERROR_UNSUPPORTED,
+     "kernels[0].args[0].map: 'lse' has 3 dimensions; expected 4, the last of them a number"},
+    {"\"kernels\": [", MAPPED("q", "panels", "64", "32"), ATTN_ERROR_UNSUPPORTED,
+     "kernels[0].args[0].layout: unknown layout 'panels'; this library knows panels5, rows4"},
+    {"\"kernels\": [", MAPPED("q", "panels5", "257", "32"), ATTN_ERROR_MANIFEST,
+     "kernels[0].args[0].rows: expected 1 to 256, got 257"},
+    {"\"kernels\": [", MAPPED("q", "panels5", "64", "48"), ATTN_ERROR_UNSUPPORTED,
+     "kernels[0].args[0].swizzle: is 48; this library knows 32, 64, 128"},
+    {"\"kernels\": [", MAPPED("q", "panels5", "64", "64"), ATTN_ERROR_MANIFEST,
+     "kernels[0].args[0]: panels5 cuts a row into 1 to 256 panels of 64 bytes, but 'q' has 32 bytes a row"},
+    {"\"kernels\": [", MAPPED("q", "panels5", "64", "32, \"box\": 1"), ATTN_ERROR_UNSUPPORTED,
+     "kernels[0].args[0]: unknown key 'box'; this library knows map, layout, rows, swizzle"},
+    {"\"kernels\": [",
+     "\"kernels\": [{\"first_of\": [{\"name\": \"f\", \"chip\": \"sm_90\", \"ptx\": \"a.ptx\", \"threads\": 1, "
+     "\"grid\": \"min_sms\", \"tiles\": 1, \"when\": {\"aligned\": [\"k\"]}, \"args\": [" MAP("q", "rows4", "64",
+                                                                                              "32") "]}, {}]}, ",
+     ATTN_ERROR_MANIFEST,
+     "kernels[0].first_of[0].args[0]: 'q' has a tensor map here, so \"when\" must name it in \"aligned\""},
     // arguments
-    {"{\"ptr\": \"q\"}", "{\"map\": \"q\"}", ATTN_ERROR_UNSUPPORTED,
-     "kernels[0].args[0]: unknown key 'map'; this library knows ptr, strides, sizes, f32, i32, value"},
+    {"{\"ptr\": \"q\"}", "{\"box\": \"q\"}", ATTN_ERROR_UNSUPPORTED,
+     "kernels[0].args[0]: unknown key 'box'; this library knows ptr, strides, sizes, f32, i32, value, map"},
     {"{\"ptr\": \"q\"}", "{\"ptr\": \"q\", \"sizes\": \"q\"}", ATTN_ERROR_MANIFEST,
      "kernels[0].args[0]: expected one key, got 2"},
     {"{\"ptr\": \"q\"}", "{}", ATTN_ERROR_MANIFEST, "kernels[0].args[0]: expected one key, got 0"},

@@ -64,6 +64,15 @@ struct Arguments {
   }
 };
 
+std::vector<std::string> chosenKernels(attn_kernel *kernel, const attn_launch &launch) {
+  std::vector<std::string> names;
+  for (const char *name = nullptr;; names.push_back(name)) {
+    require(attn_kernel_chosen(kernel, &launch, static_cast<uint32_t>(names.size()), &name));
+    if (!name)
+      return names;
+  }
+}
+
 Timing launchOnCpu(attn_kernel *kernel, Operands &operands, const Options &options) {
   attn_set_cpu_threads(static_cast<uint32_t>(options.threads));
   Arguments arguments;
@@ -78,6 +87,7 @@ Timing launchOnCpu(attn_kernel *kernel, Operands &operands, const Options &optio
 
   Timing timing;
   const uint32_t threads = attn_cpu_threads();
+  timing.kernels = chosenKernels(kernel, arguments.launch);
   timing.device = "cpu, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
   for (int i = -1; i < options.repeat; ++i) { // -1 warms up
     const auto begin = std::chrono::steady_clock::now();
@@ -133,6 +143,7 @@ Timing launchOnGpu(attn_kernel *kernel, Operands &operands, const Options &optio
     arguments.launch.workspace = gpu.allocate(workspaceBytes);
   arguments.launch.workspace_bytes = workspaceBytes;
 
+  timing.kernels = chosenKernels(kernel, arguments.launch);
   require(attn_kernel_prepare(kernel));
   for (int i = -1; i < options.repeat; ++i) { // -1 warms up
     float milliseconds = 0;
@@ -140,6 +151,8 @@ Timing launchOnGpu(attn_kernel *kernel, Operands &operands, const Options &optio
     require(attn_kernel_launch(kernel, &arguments.launch));
     require(attn_device_timer_stop(gpu.device, &milliseconds));
     require(attn_device_synchronize(gpu.device));
+    if (!timing.kernels.empty()) // nothing was cleared where nothing ran
+      arguments.launch.flags = ATTN_LAUNCH_WORKSPACE_KEPT;
     if (i >= 0)
       timing.milliseconds.push_back(milliseconds);
   }

@@ -15,6 +15,7 @@ namespace run {
 
 struct Timing {
   std::string device;               ///< "NVIDIA H200", or "cpu, 2 threads"
+  std::vector<std::string> kernels; ///< those a launch starts
   std::vector<double> milliseconds; ///< of each timed launch
   double median() const;
 };

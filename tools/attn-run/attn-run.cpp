@@ -65,6 +65,10 @@ void printWorst(const std::string &name, const Judge::Worst &worst, const char *
 
 void printText(const Report &report, const Operands &operands, const Options &options) {
   std::printf("kernel %s for %s on %s\n", report.manifest.c_str(), report.chip.c_str(), report.timing.device.c_str());
+  std::printf("starts");
+  for (const std::string &name : report.timing.kernels)
+    std::printf(" %s", name.c_str());
+  std::printf("%s\n", report.timing.kernels.empty() ? " nothing" : "");
   std::printf("shape ");
   for (const char *name : {"batch", "q_heads", "k_heads", "q_len", "k_len"})
     std::printf(" %s=%lld", name, static_cast<long long>(operands.sizes.at(name)));
@@ -106,6 +110,9 @@ void printJson(const Report &report, const Operands &operands, const Options &op
   cJSON_AddStringToObject(json, "manifest", report.manifest.c_str());
   cJSON_AddStringToObject(json, "chip", report.chip.c_str());
   cJSON_AddStringToObject(json, "device", report.timing.device.c_str());
+  cJSON *kernels = cJSON_AddArrayToObject(json, "kernels");
+  for (const std::string &name : report.timing.kernels)
+    cJSON_AddItemToArray(kernels, cJSON_CreateString(name.c_str()));
   for (const auto &[name, size] : operands.sizes)
     cJSON_AddNumberToObject(json, name.c_str(), static_cast<double>(size));
   cJSON_AddStringToObject(json, "layout", options.layout.c_str());

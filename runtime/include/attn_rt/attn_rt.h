@@ -141,7 +141,13 @@ ATTN_API attn_status attn_kernel_prepare(attn_kernel *kernel);
 enum {
   /// Do not ask the driver where each operand lives: the caller promises device
   /// memory of the current context. Saves about a microsecond a launch.
-  ATTN_LAUNCH_TRUST_POINTERS = 1u << 0
+  ATTN_LAUNCH_TRUST_POINTERS = 1u << 0,
+  /// This workspace was given to an earlier launch of this handle that had no
+  /// such flag, succeeded, and had no size of 0; and since then only to launches
+  /// of this handle, each ordered after the one before. What the kernels leave
+  /// cleared ("restored" in the manifest) is then not cleared again, which saves
+  /// about 2 us on the GPU.
+  ATTN_LAUNCH_WORKSPACE_KEPT = 1u << 1
 };
 
 /// One launch. `operands` holds one pointer for each operand of the manifest,
@@ -151,7 +157,8 @@ typedef struct attn_launch {
   uint32_t num_operands;
   const attn_tensor *const *operands;
   void *stream;             ///< a CUstream; NULL is the default stream; unused on the CPU
-  void *workspace;          ///< attn_kernel_workspace_bytes bytes, 256-byte aligned; NULL if 0
+  void *workspace;          ///< attn_kernel_workspace_bytes bytes, 256-byte aligned; NULL if 0. As with an
+                            ///< output, launches that may run at the same time need one each
   uint64_t workspace_bytes; ///< how many are there
   uint32_t flags;           ///< ATTN_LAUNCH_*
   uint32_t reserved;        ///< 0
@@ -167,6 +174,12 @@ ATTN_API attn_status attn_kernel_check(const attn_kernel *kernel, const attn_lau
 /// Bytes of workspace a launch with these operands needs. Data pointers and the
 /// workspace fields are not looked at.
 ATTN_API attn_status attn_kernel_workspace_bytes(const attn_kernel *kernel, const attn_launch *launch, uint64_t *bytes);
+
+/// The kernel that step number `step` of such a launch starts: its name in the
+/// manifest, which lives as long as the handle. NULL if there are fewer steps,
+/// and at 0 if nothing runs since a size is 0. Checks what attn_kernel_check does.
+ATTN_API attn_status attn_kernel_chosen(const attn_kernel *kernel, const attn_launch *launch, uint32_t step,
+                                        const char **name);
 
 /// Threads a CPU launch may use, the calling one included; 0 is the default,
 /// one for each core the process may run on. For the whole process.

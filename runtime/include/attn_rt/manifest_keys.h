@@ -65,6 +65,7 @@
 #define ATTN_ROLE_NAME_SCALAR "scalar"
 #define ATTN_ZERO_BEFORE_FIRST "before_first"
 #define ATTN_ZERO_BY_KERNEL "by_kernel"
+#define ATTN_ZERO_RESTORED "restored"
 
 // Numbers: an integer, a size name, {"ceil": name, "by": n}, a list (= product).
 #define ATTN_KEY_CEIL "ceil"
@@ -83,7 +84,13 @@
 #define ATTN_KEY_BUDGET "budget"
 #define ATTN_RULE_LARGEST_DIVISOR "largest_divisor"
 
-// kernels.
+// kernels: a list of steps, each a kernel or {"first_of": [kernels with "when"]}.
+#define ATTN_KEY_FIRST_OF "first_of"
+#define ATTN_KEY_WHEN "when"
+#define ATTN_WHEN_ALIGNED "aligned"
+#define ATTN_WHEN_SIZE "size"
+#define ATTN_WHEN_FROM "from"
+#define ATTN_WHEN_BELOW "below"
 #define ATTN_KEY_CHIP "chip"
 #define ATTN_KEY_PTX "ptx"
 #define ATTN_KEY_CUBIN "cubin"
@@ -99,12 +106,18 @@
 #define ATTN_GRID_ONE_PER_TILE "one_per_tile"
 #define ATTN_GRID_MIN_SMS "min_sms"
 
-// kernels[].args: each entry has one of these keys ("value" is above).
+// kernels[].args: each entry has one of these keys ("value" is above), "map" with three more.
 #define ATTN_ARG_PTR "ptr"
 #define ATTN_ARG_STRIDES "strides"
 #define ATTN_ARG_SIZES "sizes"
 #define ATTN_ARG_F32 "f32"
 #define ATTN_ARG_I32 "i32"
 #define ATTN_ARG_VALUE "value"
+#define ATTN_ARG_MAP "map"
+#define ATTN_KEY_LAYOUT "layout"
+#define ATTN_KEY_ROWS "rows"
+#define ATTN_KEY_SWIZZLE "swizzle"
+#define ATTN_LAYOUT_PANELS5 "panels5"
+#define ATTN_LAYOUT_ROWS4 "rows4"
 
 #endif // ATTN_RT_MANIFEST_KEYS_H

@@ -196,6 +196,37 @@ API cuFuncGetAttribute(int *out, int attribute, function *f) {
 API cuFuncSetAttribute(function *f, int attribute, int value) {
   return f && attribute == 8 && value >= 0 ? state.smem_result : 1;
 }
+#ifndef WITHOUT_TENSOR_MAPS
+// Holds a caller to what the driver's documentation asks for.
+API cuTensorMapEncodeTiled(uint64_t *out, int type, unsigned rank, void *address, const unsigned long long *sizes,
+                           const unsigned long long *strides, const unsigned *box, const unsigned *steps,
+                           int interleave, int swizzle, int promotion, int fill) {
+  if ((uintptr_t)out % 64 || (uintptr_t)address % 16 || rank < 1 || rank > 5 || swizzle < 1 || swizzle > 3)
+    return 1;
+  unsigned elementBytes = type == 6 || type == 9 ? 2 : type == 7 ? 4 : 0;
+  int wrong = box[0] * elementBytes % 16 != 0 || box[0] * elementBytes > 16u << swizzle || interleave != 0;
+  fake_map map = {type, interleave, swizzle, promotion, fill, rank, {0}, {0}, address, {0}, {0}};
+  for (unsigned d = 0; d < rank; ++d) {
+    map.sizes[d] = sizes[d];
+    map.box[d] = box[d];
+    map.steps[d] = steps[d];
+    wrong |= sizes[d] < 1 || sizes[d] > 1ull << 32 || box[d] < 1 || box[d] > 256 || steps[d] < 1 || steps[d] > 8;
+    if (d + 1 < rank) {
+      map.strides[d] = strides[d];
+      wrong |= strides[d] % 16 != 0 || strides[d] >> 40 != 0;
+    }
+  }
+  if (wrong || state.map_result)
+    return state.map_result ? state.map_result : 1;
+  pthread_mutex_lock(&mutex);
+  memset(out, 0xab, 128);
+  *out = (uint64_t)(state.num_maps % 16);
+  state.maps[state.num_maps++ % 16] = map;
+  pthread_mutex_unlock(&mutex);
+  return 0;
+}
+#endif
+
 API cuLaunchKernel(function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned smem, void *s, void **params, void **extra) {
   if (state.launch_result)

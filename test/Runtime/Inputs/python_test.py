@@ -1,7 +1,9 @@
 """Run by python.test: argv[1] the source root, argv[2] a folder with d8_f32_full/manifest.json."""
+import contextlib
 import ctypes
 import json
 import math
+import os
 import pathlib
 import shutil
 import sys
@@ -60,7 +62,7 @@ assert all(abs(x - (8 + (i // sq) % hq + math.log(3))) < 1e-5 for i, x in enumer
 # Into given memory, by name, again and again, from threads.
 mine = attn_rt.HostTensor((b, hq, sq, 16), "f32")
 launch = kernel.bind(q, k=k, v=v, o=mine, slopes=slopes, cap=2.0)
-assert launch.workspace_bytes() == 0
+assert launch.workspace_bytes() == 0 and launch.kernels() == ["attention_fwd"]
 threads = [threading.Thread(target=lambda: [launch() for _ in range(20)]) for _ in range(4)]
 [t.start() for t in threads]
 [t.join() for t in threads]
@@ -158,4 +160,59 @@ except attn_rt.AttnError as e:
     assert e.name == "ATTN_ERROR_DEVICE" and "q: data" in e.message
 else:
     sys.exit("host memory went through")
+
+# Workspace of torch's, cleared by the first launch that runs and not by those after it; one that is recorded has not run.
+gpu["workspace"] = [{"name": "counter", "type": "i32", "dims": [1], "zero": "restored"}]
+gpu["kernels"][0]["args"].append({"ptr": "counter"})
+(folder / "fwd.ptx").write_text("PTX attention_fwd end")
+(folder / "gpu.json").write_text(json.dumps(gpu))
+driver, context = ctypes.CDLL(os.environ["ATTN_CUDA_LIBRARY"]), ctypes.c_void_p()
+assert driver.cuInit(0) == 0 and driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0 and driver.cuCtxSetCurrent(context) == 0
+recorded = []
+
+
+class GpuMemory(Torch):
+    is_cuda, device, dtype = True, "cuda:0", "torch.int8"
+
+    def __init__(self, array):
+        self.array, self.shape = array, array.shape
+
+    def data_ptr(self):
+        return ctypes.addressof(self.array.data)
+
+    def stride(self):
+        return attn_rt._dense(self.shape)
+
+    def permute(self, back):
+        return self
+
+    def record_stream(self, stream):
+        recorded.append(stream)
+
+
+class Floats(GpuMemory):
+    dtype = "torch.float32"
+
+
+GpuMemory.__module__ = "torch.fake"
+Floats.__module__ = "torch.fake"
+stream, capturing = types.SimpleNamespace(cuda_stream=2), [True]
+sys.modules["torch"] = types.SimpleNamespace(
+    int8=GpuMemory, float32=Floats, empty=lambda shape, dtype, device: dtype(Array([0.0] * math.prod(shape), tuple(shape))),
+    cuda=types.SimpleNamespace(current_stream=lambda device=None: stream, is_current_stream_capturing=lambda: capturing[0],
+                               device=lambda device: contextlib.nullcontext()))
+on_gpu = attn_rt.load(folder / "gpu.json")
+dense_k = Array(list(k.data), (b, hk, sk, 8))
+for given in (None, stream):
+    launch = on_gpu.bind(*map(Floats, (q, dense_k, v)), captures={"slopes": Floats(slopes), "cap": 1.0}, stream=given, trust_pointers=True)
+    assert launch.workspace_bytes() == 256 and launch._launch.workspace % 256 == 0
+    assert recorded == ([] if given is None else [stream])
+    capturing[0] = True
+    launch()
+    assert launch._launch.flags == attn_rt.LAUNCH_TRUST_POINTERS
+    capturing[0] = False
+    launch()
+    assert launch._launch.flags == attn_rt.LAUNCH_TRUST_POINTERS | attn_rt.LAUNCH_WORKSPACE_KEPT
+    launch()
+del sys.modules["torch"]
 print("done")
