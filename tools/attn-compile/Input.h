@@ -19,13 +19,6 @@ namespace attn {
 /// brackets nested so deep that its recursion overflows the stack, megabytes of anything, bytes that are not text.
 mlir::OwningOpRef<mlir::ModuleOp> readModule(llvm::StringRef path, mlir::MLIRContext *context);
 
-/// Where in the text something is that the parser would not survive, and what; nothing if all is well.
-struct TextProblem {
-  unsigned line, column; ///< from 1
-  std::string what;
-};
-std::optional<TextProblem> checkText(llvm::StringRef text);
-
 /// The stage a module is at, by the ops in it; nothing if there is nothing to compile.
 std::optional<Stage> detectStage(mlir::ModuleOp module);
 } // namespace attn
