@@ -11,7 +11,7 @@
 //--- names.mlir
 module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
   // NAMES: names.mlir:3:3: error: 'func.func' op argument 0 needs attn.name and attn.role
-  func.func @host(%x: i32) { attn.launch @k tiles() args(%x : i32) return }
+  func.func @host(%x: i32, %n: index) { attn.launch @k tiles(%n, %n, %n) args(%x : i32) return }
   llvm.func @k() attributes {nvvm.kernel} { llvm.return }
 }
 
@@ -23,7 +23,8 @@ module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>
   func.func @host(%q: !m {attn.name = "q", attn.role = "in"}, %k: !m {attn.name = "k", attn.role = "in"},
                   %v: !m {attn.name = "v", attn.role = "in"}, %o: !m {attn.name = "o", attn.role = "out"},
                   %lse: !l {attn.name = "lse", attn.role = "out"}) {
-    attn.launch @k tiles() args(%q : !m)
+    %n = arith.constant 1 : index
+    attn.launch @k tiles(%n, %n, %n) args(%q : !m)
     return
   }
   llvm.func @k() attributes {nvvm.kernel} { llvm.return }
@@ -40,7 +41,7 @@ module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>
     %H = memref.dim %q, %x1 : !m
     // FORM: form.mlir:10:10: error: the manifest has no form for this size
     %n = arith.subi %H, %x1 : index
-    attn.launch @k tiles(%n) args(%q : !m)
+    attn.launch @k tiles(%n, %n, %n) args(%q : !m)
     return
   }
   llvm.func @k() attributes {nvvm.kernel} { llvm.return }
@@ -49,21 +50,21 @@ module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>
 //--- two.mlir
 // TWO: two.mlir:2:1: error: expects one function that launches kernels, got 2
 module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
-  func.func @a(%x: i32) { attn.launch @k tiles() args(%x : i32) return }
-  func.func @b(%x: i32) { attn.launch @k tiles() args(%x : i32) return }
+  func.func @a(%x: i32, %n: index) { attn.launch @k tiles(%n, %n, %n) args(%x : i32) return }
+  func.func @b(%x: i32, %n: index) { attn.launch @k tiles(%n, %n, %n) args(%x : i32) return }
   llvm.func @k() attributes {nvvm.kernel} { llvm.return }
 }
 
 //--- path.mlir
 module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
   // PATH: path.mlir:3:3: error: 'func.func' op argument 0 has attn.name '../q', which is not an identifier
-  func.func @host(%x: i32 {attn.name = "../q", attn.role = "in"}) { attn.launch @k tiles() args(%x : i32) return }
+  func.func @host(%x: i32 {attn.name = "../q", attn.role = "in"}, %n: index) { attn.launch @k tiles(%n, %n, %n) args(%x : i32) return }
   llvm.func @k() attributes {nvvm.kernel} { llvm.return }
 }
 
 //--- kernel.mlir
 // KERNEL: kernel.mlir:2:1: error: kernel name '../k' is not an identifier; files and symbols are named after it
 module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
-  func.func @host(%x: i32) { attn.launch @"../k" tiles() args(%x : i32) return }
+  func.func @host(%x: i32, %n: index) { attn.launch @"../k" tiles(%n, %n, %n) args(%x : i32) return }
   llvm.func @"../k"() attributes {nvvm.kernel} { llvm.return }
 }

@@ -8,7 +8,7 @@
 
 //--- exp.mlir
 module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
-  func.func @host(%x: i32) { attn.launch @k tiles() args(%x : i32) return }
+  func.func @host(%x: i32, %n: index) { attn.launch @k tiles(%n, %n, %n) args(%x : i32) return }
   llvm.func @k(%x: f32, %p: !llvm.ptr<1>) attributes {nvvm.kernel} {
     // EXP: exp.mlir:5:10: error: 'llvm.intr.exp' op has no PTX instruction
     %e = llvm.intr.exp(%x) : (f32) -> f32
@@ -19,7 +19,7 @@ module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>
 
 //--- left.mlir
 module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
-  func.func @host(%x: i32) { attn.launch @k tiles() args(%x : i32) return }
+  func.func @host(%x: i32, %n: index) { attn.launch @k tiles(%n, %n, %n) args(%x : i32) return }
   llvm.func @k() attributes {nvvm.kernel} {
     // LEFT: left.mlir:5:10: error: 'arith.constant' op is left at the nvvm stage
     %c = arith.constant 0 : i32
@@ -29,7 +29,7 @@ module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>
 
 //--- select.mlir
 module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
-  func.func @host(%x: i32) { attn.launch @k tiles() args(%x : i32) return }
+  func.func @host(%x: i32, %n: index) { attn.launch @k tiles(%n, %n, %n) args(%x : i32) return }
   // Nothing selects a 128-bit float division: the back end says so and does not come back.
   // SELECT: select.mlir:5:3: error: 'llvm.func' op cannot be emitted: unsupported library call operation
   llvm.func @k(%x: f128, %p: !llvm.ptr<1>) attributes {nvvm.kernel} {
@@ -42,6 +42,6 @@ module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>
 //--- chip.mlir
 // CHIP: chip.mlir:2:1: error: no PTX can be emitted for chip 'toy'
 module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} {
-  func.func @host(%x: i32) { attn.launch @k tiles() args(%x : i32) return }
+  func.func @host(%x: i32, %n: index) { attn.launch @k tiles(%n, %n, %n) args(%x : i32) return }
   llvm.func @k() attributes {nvvm.kernel} { llvm.return }
 }

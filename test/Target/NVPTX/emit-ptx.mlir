@@ -11,7 +11,7 @@ module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync,
       attributes {attn.meaning = {op = "sdpa", scale = 1.0 : f32, masks = []}} {
     %x1 = arith.constant 1 : index
     %H = memref.dim %q, %x1 : !q
-    attn.launch @scale_fwd tiles(%H) args(%q : !q)
+    attn.launch @scale_fwd tiles(%H, %H, %x1) args(%q : !q)
     return
   }
 
