@@ -211,7 +211,8 @@ int Compilation::emit(bool cpu) {
   llvm::StringMap<KernelFiles> files;
   for (StringRef kernel : getLaunchedKernels(*module)) {
     if (!isIdentifier(kernel)) {
-      module->emitError("kernel name '") << kernel << "' is not an identifier; files and symbols are named after it";
+      module->lookupSymbol(kernel)->emitError("kernel name '")
+          << kernel << "' is not an identifier; files and symbols are named after it";
       return 1;
     }
     if (!cpu) {

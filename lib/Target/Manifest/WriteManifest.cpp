@@ -400,8 +400,10 @@ static bool launches(func::FuncOp func) { return !func.isExternal() && !func.get
 LogicalResult attn::writeManifest(ModuleOp module, llvm::function_ref<KernelFiles(StringRef)> filesOf,
                                   raw_ostream &os) {
   SmallVector<func::FuncOp> hosts = llvm::filter_to_vector(module.getOps<func::FuncOp>(), launches);
-  if (hosts.size() != 1)
-    return module.emitError("expects one function that launches kernels, got ") << hosts.size();
+  if (hosts.empty())
+    return module.emitError("has no function that launches kernels");
+  if (hosts.size() > 1)
+    return hosts[1].emitOpError("is the second one that launches kernels; a manifest describes one: write two modules");
   return Writer(hosts.front(), filesOf).write(os);
 }
 

@@ -48,9 +48,9 @@ module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>
 }
 
 //--- two.mlir
-// TWO: two.mlir:2:1: error: expects one function that launches kernels, got 2
 module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
   func.func @a(%x: i32, %n: index) { attn.launch @k tiles(%n, %n, %n) args(%x : i32) return }
+  // TWO: two.mlir:4:3: error: 'func.func' op is the second one that launches kernels
   func.func @b(%x: i32, %n: index) { attn.launch @k tiles(%n, %n, %n) args(%x : i32) return }
   llvm.func @k() attributes {nvvm.kernel} { llvm.return }
 }
@@ -63,7 +63,7 @@ module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>
 }
 
 //--- kernel.mlir
-// KERNEL: kernel.mlir:2:1: error: kernel name '../k' is not an identifier; files and symbols are named after it
+// KERNEL: kernel.mlir:4:3: error: kernel name '../k' is not an identifier; files and symbols are named after it
 module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
   func.func @host(%x: i32, %n: index) { attn.launch @"../k" tiles(%n, %n, %n) args(%x : i32) return }
   llvm.func @"../k"() attributes {nvvm.kernel} { llvm.return }

@@ -42,6 +42,16 @@ def schedule(text):
     return spec(rest=f"schedule <{text}>")
 
 
+def score_arguments(text):
+    return spec(rest=f"score {{\n^bb0({text}):\nattn.yield %s : f32\n}}")
+
+
+def target(text):
+    return f"module attributes {{attn.target = {text}}} {{\n{spec()}}}"
+
+
+SDPA = f"attn.sdpa(%q, %q, %q) scale 1.0 : ({T}, {T}, {T}) -> ({T}, {L})"
+
 CASES = [
     # Shapes (H03, H04, H05, H13)
     (spec(q="tensor<?x?x64xf16>"), "q has rank 3; expects 4"),
@@ -118,6 +128,31 @@ CASES = [
     (schedule("tile = [128, 64], warps = [4, 1], stages = 3"), "unknown schedule field 'stages'"),
     (schedule("tile = [1024, 512], warps = [4, 1]"), "needs 262144 bytes of shared memory, sm_80 has 166912"),
     (schedule("tile = [100, 64], warps = [4, 1]"), "is not a multiple of 64 queries"),
+    (schedule("tile = [128, 64], warps = [3, 1]"), "is not a multiple of 48 queries"),
+    (schedule("tile = [128, 64], warps = [4, 1], depth = {q = 1, k = 0, v = 2}"), "expects 'depth' and 'blocks' from 1 to 32, got 0"),
+    (schedule("tile = [128, 128], warps = [4, 1], depth = {q = 1, k = 8, v = 8}"), "needs 278528 bytes of shared memory, sm_80 has 166912"),
+    (schedule("tile = [128, 64], warps = [4, 1], tiles = single, section = -5"), "expects 'section' to be a number of bytes, got -5"),
+    # What a GPU has no instruction for
+    (score("%z = math.erf %s : f32", "attn.yield %z : f32"), "'math.erf' op has no lowering on a GPU"),
+    (score("%z = math.powf %s, %s : f32", "attn.yield %z : f32"), "'math.powf' op has no lowering on a GPU"),
+    # Arguments of regions
+    (score_arguments("%s: f32, %b: i32, %h: i32, %qi: i32"), "score region takes (score: f32, b, h, q, k: i32)"),
+    (score_arguments("%s: f32, %b: i64, %h: i32, %qi: i32, %ki: i32"), "score region takes (score: f32, b, h, q, k: i32)"),
+    # Functions and names: they become files, symbols and JSON
+    (f"func.func @f(%q: {T}) -> ({T}, {L}) {{\n%a, %b = {SDPA}\n%o, %l = {SDPA.replace('%q', '%a', 1)}\nreturn %o, %l : {T}, {L}\n}}",
+     "is the second one in @f; write one function for each"),
+    (spec() + spec().replace("@f", "@g"), "is the second one that launches kernels"),
+    (f"func.func @f(%q: {T}, %c: i1) -> {T} {{\n%r = scf.if %c -> {T} {{ %o, %l = {SDPA}\nscf.yield %o : {T} }} "
+     f"else {{ scf.yield %q : {T} }}\nreturn %r : {T}\n}}", "expects to stand in the only block of a func.func"),
+    (spec().replace("@f", '@"../../../tmp/evil"'), "kernel name '../../../tmp/evil_fwd' is not an identifier"),
+    (spec().replace(f"%k: {T}", f'%k: {T} {{attn.name = "../q"}}'), "attn.name '../q', which is not an identifier"),
+    (spec().replace(f"%k: {T}", f'%k: {T} {{attn.name = "q"}}'), "got 'q' for both"),
+    (spec().replace(f"%k: {T}", f"%k: {T} {{attn.name = 3}}"), "expects 'attn.name' to be a string"),
+    (spec().replace("{\n", "attributes {attn.nonsense = 1} {\n", 1), "unknown attribute 'attn.nonsense'"),
+    # Targets (H16)
+    (target('#attn.target<chip = "toy", family = mma_sync>'), "toy has 0"),
+    (target('#attn.target<chip = "sm_80", family = mma_sync, smem = -1>'), "expects smem, smem_sm and regs of at least 0"),
+    (target("3"), "expects 'attn.target' to be an #attn.target, got 3"),
 ]
 
 folder = sys.argv[1]
@@ -126,7 +161,8 @@ for number, (text, message) in enumerate(CASES):
     path = os.path.join(folder, f"case{number}.mlir")
     with open(path, "w") as file:
         file.write(text)
-    done = subprocess.run(["attn-compile", path, "--chip=sm_80", "-o", "out"], capture_output=True, text=True, timeout=60, cwd=folder)
+    chip = [] if "attn.target" in text else ["--chip=sm_80"]
+    done = subprocess.run(["attn-compile", path, *chip, "-o", "out"], capture_output=True, text=True, timeout=60, cwd=folder)
     errors = [line for line in done.stderr.splitlines() if "note: " not in line]
     located = len(errors) == 1 and re.match(re.escape(path) + r":\d+:\d+: error: ", errors[0])
     if done.returncode != 1 or not located or message not in done.stderr or os.path.exists(os.path.join(folder, "out")):
