@@ -10,7 +10,6 @@
 #include "attn/Pipelines/Pipelines.h"
 
 #include "attn/Conversion/Passes.h"
-#include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
@@ -34,7 +33,5 @@ void attn::buildNVVMStage(OpPassManager &pm, const NVVMStageOptions &) {
   kernel.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertControlFlowToLLVMPass()); // a pass on modules; the host plan has no branches
   pm.addNestedPass<LLVM::LLVMFuncOp>(createReconcileUnrealizedCastsPass());
-  VerifyStagePassOptions verify;
-  verify.stage = Stage::NVVM;
-  pm.addPass(createVerifyStagePass(verify));
+  buildStageCheck(pm, Stage::NVVM);
 }

@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace attn;
 
-static void verifyStage(OpPassManager &pm, Stage stage) {
+void attn::buildStageCheck(OpPassManager &pm, Stage stage) {
   VerifyStagePassOptions options;
   options.stage = stage;
   pm.addPass(createVerifyStagePass(options));
@@ -34,14 +34,14 @@ void attn::buildTileStage(OpPassManager &pm, const TileStageOptions &options) {
   pm.addPass(createTileForwardPass(tile));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  verifyStage(pm, Stage::Tiled);
+  buildStageCheck(pm, Stage::Tiled);
 }
 
 void attn::buildMapStage(OpPassManager &pm, const MapStageOptions &) {
   pm.addPass(createMapToGridPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  verifyStage(pm, Stage::Mapped);
+  buildStageCheck(pm, Stage::Mapped);
 }
 
 void attn::buildPartitionStage(OpPassManager &pm, const PartitionStageOptions &) {
@@ -56,7 +56,7 @@ void attn::buildPartitionStage(OpPassManager &pm, const PartitionStageOptions &)
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
-  verifyStage(pm, Stage::Partitioned);
+  buildStageCheck(pm, Stage::Partitioned);
 }
 
 void attn::buildStage(OpPassManager &pm, Stage stage, const CompileOptions &options) {

@@ -135,6 +135,14 @@ int Compilation::runPasses(Stage from, Stage to) {
     to = cpu ? Stage::Object : Stage::PTX;
   if (getStageInfo(to).where == (cpu ? StageWhere::GPU : StageWhere::CPU))
     return complain("stage '" + getStageInfo(to).name + "' does not exist for " + (cpu ? "the CPU" : "a GPU"));
+  { // Somebody may have written it by hand.
+    PhaseTimes::Scope time(times, "check");
+    setCrashPhase("checking it");
+    PassManager passes(&context);
+    buildStageCheck(passes, from);
+    if (failed(passes.run(*module)))
+      return 1;
+  }
   if (int code = saveStage(from))
     return code;
   for (Stage stage : getStagesBetween(from, to, cpu)) {

@@ -53,6 +53,8 @@ struct CompileOptions {
 };
 /// The stage function whose result is `stage` (never spec, ptx or object: no pass makes those).
 void buildStage(mlir::OpPassManager &pm, Stage stage, const CompileOptions &options);
+/// Nothing but the check of what a stage promises.
+void buildStageCheck(mlir::OpPassManager &pm, Stage stage);
 /// The stages a module of this family still passes through after `from`, up to and including `to`.
 llvm::SmallVector<Stage> getStagesBetween(Stage from, Stage to, bool cpu);
 

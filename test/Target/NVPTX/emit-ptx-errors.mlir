@@ -21,7 +21,7 @@ module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>
 module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
   func.func @host(%x: i32, %n: index) { attn.launch @k tiles(%n, %n, %n) args(%x : i32) return }
   llvm.func @k() attributes {nvvm.kernel} {
-    // LEFT: left.mlir:5:10: error: 'arith.constant' op is left at the nvvm stage
+    // LEFT: left.mlir:5:10: error: 'arith.constant' op breaks what stage nvvm promises: device code is llvm and nvvm only
     %c = arith.constant 0 : i32
     llvm.return
   }
