@@ -13,7 +13,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace attn;
@@ -114,8 +113,4 @@ Value RegionInliner::inlineTile(Block &body, ArrayRef<TileValue> arguments, cons
       return {};
   Operation *yield = body.getTerminator();
   return spread(values.lookup(yield->getOperand(0)), Extent::Tile, yield->getLoc());
-}
-
-bool attn::needsCoordinatesInRange(Block &body) {
-  return llvm::any_of(body.without_terminator(), [](Operation &op) { return !isSpeculatable(&op); });
 }

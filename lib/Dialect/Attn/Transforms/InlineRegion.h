@@ -51,10 +51,6 @@ private:
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> spreads;
 };
 
-/// Whether some op of the block misbehaves for coordinates past the end (a division by a function of them, say). Then
-/// the coordinates a tile hands to it are clamped to the last query and key; results for those are never used.
-bool needsCoordinatesInRange(mlir::Block &body);
-
 } // namespace attn
 
 #endif // ATTN_TRANSFORMS_INLINEREGION_H

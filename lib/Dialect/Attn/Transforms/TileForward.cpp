@@ -77,7 +77,6 @@ private:
   Value buildScores(Value key, Value scores, Value row);
   Value buildVisible(RegionInliner &inliner, Value key, Value row);
   void buildEpilogue(ValueRange sweep, Value row);
-  TileValue coordOf(Value base, Value length, Extent extent, bool inRange);
   RangeMode chooseRangeMode();
 
   Value i32(int64_t c) { return arith::ConstantOp::create(b, b.getI32IntegerAttr(c)); }
@@ -206,33 +205,19 @@ LogicalResult ForwardTiler::buildTile(ValueRange ivs) {
   return success();
 }
 
-/// The coordinate of a region: base + position, clamped to the last query or key if the region needs that.
-TileValue ForwardTiler::coordOf(Value base, Value length, Extent extent, bool inRange) {
-  bool rows = extent == Extent::Rows;
-  ImplicitLocOpBuilder &at = rows ? outer : b;
-  auto type = RankedTensorType::get({rows ? tile.queries : tile.keys}, b.getI32Type());
-  Value coord = CoordOp::create(at, type, base, rows ? 0 : 1);
-  if (inRange) {
-    Value one = arith::ConstantOp::create(outer, b.getI32IntegerAttr(1));
-    Value last = arith::SubIOp::create(outer, length, one);
-    coord = arith::MinSIOp::create(at, coord, tensor::SplatOp::create(at, last, type));
-  }
-  return {coord, extent};
-}
-
 /// Scale, score region, mask: in this order.
 Value ForwardTiler::buildScores(Value key, Value scores, Value row) {
   if (scale.first != 1.0f)
     scores = arith::MulFOp::create(b, scores, dense(scoreType, scale.first));
   RegionInliner inliner(outer, b, tile);
   auto inlineRegion = [&](Region &region, SmallVector<TileValue> arguments) {
-    Block &body = region.front();
-    bool inRange = needsCoordinatesInRange(body);
-    arguments.append({{batch, Extent::Uniform},
-                      {head, Extent::Uniform},
-                      coordOf(row, queryLength, Extent::Rows, inRange),
-                      coordOf(key, keyLength, Extent::Cols, inRange)});
-    return inliner.inlineTile(body, arguments, dest.values);
+    // Positions past the end are not clamped: what a region does with them cannot trap (C17), a gather clamps its
+    // indices, and the result is masked or never stored.
+    auto rows = RankedTensorType::get({tile.queries}, b.getI32Type());
+    auto columns = RankedTensorType::get({tile.keys}, b.getI32Type());
+    Value qs = CoordOp::create(outer, rows, row, 0), ks = CoordOp::create(b, columns, key, 1);
+    arguments.append({{batch, Extent::Uniform}, {head, Extent::Uniform}, {qs, Extent::Rows}, {ks, Extent::Cols}});
+    return inliner.inlineTile(region.front(), arguments, dest.values);
   };
   if (!op.getScore().empty())
     scores = inlineRegion(op.getScore(), {{scores, Extent::Tile}});

@@ -106,29 +106,6 @@ module attributes {attn.target = #attn.target<chip = "toy", family = cpu>} {
     return %o, %lse : !q, !l
   }
 
-  // Division by a function of the key: coordinates past the end are clamped to the last key.
-  // CHECK-LABEL: func.func @divides(
-  // CHECK: attn.sweep
-  // CHECK: %[[K:.*]] = attn.coord %{{.*}} along 1 : tensor<4xi32>
-  // CHECK: %[[LAST:.*]] = tensor.splat
-  // CHECK: %[[KC:.*]] = arith.minsi %[[K]], %[[LAST]] : tensor<4xi32>
-  // CHECK: arith.subi %{{.*}}, %[[KC]]
-  // CHECK: arith.divsi
-  func.func @divides(%q: !q, %k: !q, %v: !q, %n: i32) -> (!q, !l) {
-    %o, %lse = attn.sdpa(%q, %k, %v) scale 0.5 captures(%n : i32)
-      score {
-      ^bb0(%s: f32, %b: i32, %h: i32, %qi: i32, %ki: i32):
-        %one = arith.constant 1 : i32
-        %c = arith.subi %n, %ki : i32
-        %d = arith.maxsi %c, %one : i32
-        %x = arith.divsi %n, %d : i32
-        %f = arith.sitofp %x : i32 to f32
-        %y = arith.addf %s, %f : f32
-        attn.yield %y : f32
-      } schedule <tile = [8, 4], warps = [1, 1]> : (!q, !q, !q) -> (!q, !l)
-    return %o, %lse : !q, !l
-  }
-
   // A tensor of rank 0 is one scalar load; a region may ignore the score.
   // CHECK-LABEL: func.func @uniform(
   // CHECK: %[[X:.*]] = memref.load %{{.*}}[] : memref<f32, strided<[], offset: ?>>
