@@ -60,6 +60,8 @@ static LogicalResult verifyRegionOp(SdpaOp op, Region &region, const RegionRules
     return refuse() << kind.name << " must be side-effect free; found " << inner.getName();
   if (!known || inner.getNumRegions() || inner.getNumSuccessors())
     return refuse() << kind.name << " may hold arith, math and attn.gather only; found " << inner.getName();
+  if (inner.getNumResults() != 1)
+    return refuse() << kind.name << " may hold operations with one result only; found " << inner.getName();
   // C16: scalars
   for (Value result : inner.getResults())
     if (!isRegionScalar(result.getType()))

@@ -373,6 +373,20 @@ func.func @sdpa_c15(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>, %v: tens
 
 // -----
 
+func.func @sdpa_c15_results(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>, %v: tensor<?x?x?x64xf16>) {
+  // expected-note @below {{in the score region of this op}}
+  %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    // expected-error @below {{score region may hold operations with one result only; found arith.mulsi_extended}}
+    %low, %high = arith.mulsi_extended %i, %j : i32
+    attn.yield %s : f32
+  }
+    : (tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>) -> (tensor<?x?x?x64xf16>, tensor<?x?x?xf32>)
+  return
+}
+
+// -----
+
 func.func private @self()
 func.func @sdpa_c15_call(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>, %v: tensor<?x?x?x64xf16>) {
   // expected-note @below {{in the score region of this op}}
