@@ -29,9 +29,9 @@ struct RegionRules {
 };
 } // namespace
 
-/// Scalars a thread can compute with, on every target.
+/// Scalars a thread can compute with, on every target with the same result: index has no width of its own.
 static bool isRegionScalar(Type type) {
-  return type.isF32() || type.isF16() || type.isBF16() || type.isIndex() || type.isInteger(1) || type.isInteger(8) ||
+  return type.isF32() || type.isF16() || type.isBF16() || type.isInteger(1) || type.isInteger(8) ||
          type.isInteger(16) || type.isInteger(32) || type.isInteger(64);
 }
 
@@ -65,7 +65,7 @@ static LogicalResult verifyRegionOp(SdpaOp op, Region &region, const RegionRules
   // C16: scalars
   for (Value result : inner.getResults())
     if (!isRegionScalar(result.getType()))
-      return refuse() << kind.name << " computes on scalars i1, i8, i16, i32, i64, index, f16, bf16 and f32; "
+      return refuse() << kind.name << " computes on scalars i1, i8, i16, i32, i64, f16, bf16 and f32; "
                       << inner.getName() << " makes " << result.getType();
   // C17: whatever an element past the end computes must not trap
   if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,

@@ -454,11 +454,26 @@ func.func @sdpa_c15_nested(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>, %
 
 // -----
 
+// index has 64 bits on one target and 32 on another.
+func.func @sdpa_c16_index(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>, %v: tensor<?x?x?x64xf16>) {
+  // expected-note @below {{in the score region of this op}}
+  %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    // expected-error @below {{arith.index_cast makes 'index'}}
+    %x = arith.index_cast %i : i32 to index
+    attn.yield %s : f32
+  }
+    : (tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>) -> (tensor<?x?x?x64xf16>, tensor<?x?x?xf32>)
+  return
+}
+
+// -----
+
 func.func @sdpa_c16(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>, %v: tensor<?x?x?x64xf16>) {
   // expected-note @below {{in the score region of this op}}
   %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 score {
   ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
-    // expected-error @below {{score region computes on scalars i1, i8, i16, i32, i64, index, f16, bf16 and f32; arith.extf makes 'f64'}}
+    // expected-error @below {{score region computes on scalars i1, i8, i16, i32, i64, f16, bf16 and f32; arith.extf makes 'f64'}}
     %x = arith.extf %s : f32 to f64
     attn.yield %s : f32
   }

@@ -48,7 +48,7 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [Pure]> {
     | C13 | it yields one f32 (score) or one i1 (visible) |
     | C14 | values from outside are captures or constants |
     | C15 | arith, math and attn.gather only, without side effects |
-    | C16 | scalars of i1, i8, i16, i32, i64, index, f16, bf16 and f32 only |
+    | C16 | scalars of i1, i8, i16, i32, i64, f16, bf16 and f32 only |
     | C17 | integer divisors are visibly not 0: a constant, or a maximum with a positive one |
     | C18 | at most 4096 ops in a region |
 
