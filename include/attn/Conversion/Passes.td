@@ -28,6 +28,22 @@ def ConvertAttnToNVVMPass : Pass<"convert-attn-to-nvvm", "::mlir::ModuleOp"> {
 
 def ConvertAttnToCPUPass : Pass<"convert-attn-to-cpu", "::mlir::ModuleOp"> {
   let summary = "Convert mapped kernels to loops over vectors on the CPU";
+  let description = [{
+    Consumes: `attn.kernel` of family cpu after attn-split-sweeps and attn-lower-tiles (its last arguments are the first
+    tile and the one past the last). Produces: for each a module of the kernel's name that holds a private function of
+    scf loops, memref buffers and 1-D vectors, and `NAME(params, begin, end)`, its entry from C; beside them the host
+    function as it was, and on the outer module `attn.cpu`.
+    Fails when: an op is not known here; a constant tile is no splat.
+    Query rows lie in the lanes of vectors (docs/Rationale/CPU.md).
+  }];
+  let options = [
+    Option<"cpu", "cpu", "std::string", "\"native\"", "Processor the code is for, recorded for what compiles it">,
+    Option<"vectorLanes", "vector-lanes", "int64_t", "8", "f32 values in a vector register">,
+    Option<"vectorRegisters", "vector-registers", "int64_t", "16", "Vector registers">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 #endif // ATTN_CONVERSION_PASSES_TD
