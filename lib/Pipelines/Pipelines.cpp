@@ -74,8 +74,11 @@ void attn::buildStage(OpPassManager &pm, Stage stage, const CompileOptions &opti
     return buildPartitionStage(pm, {});
   case Stage::NVVM:
     return buildNVVMStage(pm, {});
-  case Stage::LLVM:
-    return buildCPUStage(pm, {});
+  case Stage::LLVM: {
+    CPUStageOptions cpu;
+    cpu.cpu = options.cpu;
+    return buildCPUStage(pm, cpu);
+  }
   case Stage::Spec:
   case Stage::PTX:
   case Stage::Object:

@@ -183,6 +183,7 @@ typedef void (*attn_cpu_entry)(void *const *params, int64_t begin, int64_t end);
 
 typedef struct attn_kernel_code {
   const char *name, *chip;
+  const char *cpu; ///< CPU: the processor its code needs, or null
   attn_code ptx, cubin;
   void *library; ///< CPU: dlopen handle and entry
   attn_cpu_entry entry;

@@ -12,7 +12,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+/// Code for a level of the x86-64 ABI that this processor lacks would end at an illegal instruction. Other names are
+/// taken on trust.
+static bool hasCpu(const char *cpu) {
+#ifdef __x86_64__
+  bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  if (strcmp(cpu, "x86-64-v3") == 0)
+    return v3;
+  if (strcmp(cpu, "x86-64-v4") == 0)
+    return v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return true;
+#else
+  return strncmp(cpu, "x86-64", 6) != 0;
+#endif
+}
+
 static attn_status openCpuCode(attn_kernel_code *kernel) {
+  if (kernel->cpu && !hasCpu(kernel->cpu))
+    return attn_fail(ATTN_ERROR_ARCH, "kernel %s: its code needs a %.64s processor, which this one is not",
+                     kernel->name, kernel->cpu);
   // A missing file is told apart from one the loader refuses.
   char *ignored;
   size_t bytes;

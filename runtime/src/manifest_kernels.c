@@ -46,14 +46,19 @@ static bool isChip(const char *chip) {
 
 static attn_status readCpuKernel(const attn_reader *reader, attn_where where, const cJSON *item,
                                  attn_kernel_code *kernel) {
-  static const char *const known[] = {ATTN_KEY_NAME,  ATTN_KEY_CHIP, ATTN_KEY_CODE,
-                                      ATTN_KEY_TILES, ATTN_KEY_GRID, ATTN_KEY_ARGS,
-                                      ATTN_KEY_INFO,  ATTN_KEY_WHEN, NULL};
+  static const char *const known[] = {ATTN_KEY_NAME, ATTN_KEY_CHIP, ATTN_KEY_CODE, ATTN_KEY_CPU,  ATTN_KEY_TILES,
+                                      ATTN_KEY_GRID, ATTN_KEY_ARGS, ATTN_KEY_INFO, ATTN_KEY_WHEN, NULL};
   ATTN_TRY(attn_json_keys(reader, where, item, known));
   // cubin stands for "the file with the code" here.
   ATTN_TRY(readFileName(reader, where, item, ATTN_KEY_CODE, &kernel->cubin.path));
   if (!kernel->cubin.path)
     return attn_bad(reader, where, "a kernel for cpu needs \"code\", its shared library");
+  const cJSON *cpu = attn_json_get(item, ATTN_KEY_CPU);
+  const char *name;
+  if (cpu) {
+    ATTN_TRY(attn_json_string(reader, attn_at("%s.cpu", where.text), cpu, &name));
+    ATTN_TRY(attn_reader_string(reader, name, &kernel->cpu));
+  }
   return ATTN_OK;
 }
 

@@ -43,6 +43,7 @@ private:
   int saveStage(Stage stage);
   int emit(bool cpu);
   LogicalResult emitKernel(StringRef kernel, OutputDirectory &out, KernelFiles &files);
+  int emitCpuKernel(StringRef kernel, OutputDirectory &out, KernelFiles &files);
   LogicalResult assembleKernel(StringRef kernel, OutputDirectory &out, KernelFiles &files);
   void printDiagnostic(Diagnostic &diagnostic);
   std::string text();
@@ -126,6 +127,7 @@ int Compilation::runPasses(Stage from, Stage to) {
   options.schedule = job.schedule;
   options.noRanges = job.noRanges;
   options.chip = job.chip;
+  options.cpu = job.cpu;
   if (from == Stage::Spec && options.chip.empty() && !(*module)->hasAttr(AttnDialect::kTargetAttr))
     options.chip = job.defaultChip();
   bool cpu = options.chip == ATTN_CHIP_CPU;
@@ -202,6 +204,26 @@ LogicalResult Compilation::emitKernel(StringRef kernel, OutputDirectory &out, Ke
   return success();
 }
 
+int Compilation::emitCpuKernel(StringRef kernel, OutputDirectory &out, KernelFiles &files) {
+  PhaseTimes::Scope time(times, "object");
+  FailureOr<SmallVector<char, 0>> object = emitObject(*module);
+  if (failed(object))
+    return 1;
+  files.code = (kernel + ".so").str();
+  llvm::Error error = linkSharedLibrary(*object, out.temporaryPath(files.code), job.linker);
+  if (!error) {
+    out.add(files.code);
+    return 0;
+  }
+  // Whoever has a linker elsewhere can go on from the object.
+  std::string name = (kernel + ".o").str(), message = toString(std::move(error));
+  if (llvm::Error unwritten = out.write(name, StringRef(object->data(), object->size())))
+    return complain(message + "; " + toString(std::move(unwritten)), 3);
+  if (llvm::Error unwritten = out.keep(name))
+    return complain(message + "; " + toString(std::move(unwritten)), 3);
+  return complain(message + "; the object is kept in " + out.finalPath(name), 3);
+}
+
 int Compilation::emit(bool cpu) {
   setCrashPhase("writing the kernels");
   if (!cpu && (job.cubin != CubinMode::Off || job.report)) {
@@ -228,10 +250,8 @@ int Compilation::emit(bool cpu) {
         return 1;
       continue;
     }
-    PhaseTimes::Scope time(times, "object");
-    files[kernel].code = (kernel + ".so").str();
-    if (failed(emitObject(*module, out->add(files[kernel].code))))
-      return 1;
+    if (int code = emitCpuKernel(kernel, *out, files[kernel]))
+      return code;
     reports += reportKernel(*module, kernel, nullptr);
   }
   PhaseTimes::Scope time(times, "manifest");

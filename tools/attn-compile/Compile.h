@@ -17,7 +17,7 @@ enum class CubinMode { Off, Auto, On };
 
 /// What the command line asks for; empty strings were not given.
 struct CompileJob {
-  std::string input, output, chip, schedule, saveStages, ptxas, remarks;
+  std::string input, output, chip, cpu = "native", schedule, saveStages, ptxas, linker, remarks;
   /// Asked only if neither the command line nor the module names a chip.
   std::string (*defaultChip)() = nullptr;
   std::optional<Stage> stopAfter;

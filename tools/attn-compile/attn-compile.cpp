@@ -29,6 +29,13 @@ struct Options {
   cl::opt<std::string> chip{"chip", cl::cat(category), cl::value_desc("name"),
                             cl::desc("Machine to compile for, see --list-chips (default: the module's attn.target, "
                                      "else the GPU of this machine, else cpu)")};
+  cl::opt<std::string> cpu{
+      "cpu", cl::cat(category), cl::value_desc("name"), cl::init("native"),
+      cl::desc("With --chip=cpu, the processor: native (default: this machine's level of the x86-64 "
+               "ABI), or a name LLVM knows, such as x86-64-v3")};
+  cl::opt<std::string> linker{"linker", cl::cat(category), cl::value_desc("command"),
+                              cl::desc("With --chip=cpu, what links the shared library (default: $CC, cc, clang-22, "
+                                       "clang, gcc, ld.lld-22, ld.lld)")};
   cl::opt<std::string> schedule{"schedule", cl::cat(category), cl::value_desc("fields"),
                                 cl::desc("Schedule of ops that have none, instead of the table's, such as "
                                          "'tile = [128, 64], warps = [4, 1]'")};
@@ -74,6 +81,8 @@ int main(int argc, char **argv) {
   job.input = options.input;
   job.output = options.output;
   job.chip = options.chip;
+  job.cpu = options.cpu;
+  job.linker = options.linker;
   job.defaultChip = detectChip;
   if (options.stopAfter.getNumOccurrences())
     job.stopAfter = options.stopAfter;

@@ -41,15 +41,19 @@ struct NVVMStageOptions : mlir::PassPipelineOptions<NVVMStageOptions> {};
 /// In: a partitioned kernel. Out: llvm and nvvm.
 void buildNVVMStage(mlir::OpPassManager &pm, const NVVMStageOptions &options);
 
-struct CPUStageOptions : mlir::PassPipelineOptions<CPUStageOptions> {};
+struct CPUStageOptions : mlir::PassPipelineOptions<CPUStageOptions> {
+  Option<std::string> cpu{*this, "cpu", llvm::cl::init("native"),
+                          llvm::cl::desc("Processor: native (this machine), or LLVM's name, such as x86-64-v3")};
+};
 /// In: a kernel over tiles (family cpu). Out: llvm, with the C entry `void NAME(void *const *params, begin, end)`.
 void buildCPUStage(mlir::OpPassManager &pm, const CPUStageOptions &options);
 
 /// Everything a compilation is told, for the tools.
 struct CompileOptions {
-  std::string chip;      ///< Empty: the module's own attn.target.
-  std::string schedule;  ///< Empty: the table's choice.
-  bool noRanges = false; ///< Visit and mask every key tile: to check the analysis of masks.
+  std::string chip;           ///< Empty: the module's own attn.target.
+  std::string schedule;       ///< Empty: the table's choice.
+  bool noRanges = false;      ///< Visit and mask every key tile: to check the analysis of masks.
+  std::string cpu = "native"; ///< Family cpu: the processor, as CPUStageOptions.
 };
 /// The stage function whose result is `stage` (never spec, ptx or object: no pass makes those).
 void buildStage(mlir::OpPassManager &pm, Stage stage, const CompileOptions &options);

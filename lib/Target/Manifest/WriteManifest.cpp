@@ -312,6 +312,8 @@ FailureOr<json::Value> Writer::kernelJson(LaunchOp op) {
        {std::pair(ATTN_KEY_PTX, files.ptx), {ATTN_KEY_CUBIN, files.cubin}, {ATTN_KEY_CODE, files.code}})
     if (!file.empty())
       kernel[key] = file;
+  if (auto cpu = module->getAttrOfType<StringAttr>(AttnDialect::kCpuAttr))
+    kernel[ATTN_KEY_CPU] = cpu.getValue();
   if (target.getFamily() != Family::Cpu) {
     LaunchBounds bounds = getLaunchBounds(module, name);
     kernel[ATTN_KEY_THREADS] = bounds.threads;

@@ -95,6 +95,7 @@
 #define ATTN_KEY_PTX "ptx"
 #define ATTN_KEY_CUBIN "cubin"
 #define ATTN_KEY_CODE "code"
+#define ATTN_KEY_CPU "cpu"
 #define ATTN_KEY_THREADS "threads"
 #define ATTN_KEY_SMEM_BYTES "smem_bytes"
 #define ATTN_KEY_TILES "tiles"

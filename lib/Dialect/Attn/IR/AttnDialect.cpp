@@ -50,7 +50,7 @@ static LogicalResult verifyDiscardable(function_ref<InFlightDiagnostic()> error,
     return expect(isa<TargetAttr>(attribute.getValue()), "an #attn.target");
   if (name == AttnDialect::kScheduleAttr)
     return expect(isa<ScheduleAttr>(attribute.getValue()), "an #attn.schedule");
-  if (name == AttnDialect::kNameAttr || name == AttnDialect::kRoleAttr)
+  if (name == AttnDialect::kCpuAttr || name == AttnDialect::kNameAttr || name == AttnDialect::kRoleAttr)
     return expect(isa<StringAttr>(attribute.getValue()), "a string");
   if (name == AttnDialect::kMeaningAttr)
     return expect(isa<DictionaryAttr>(attribute.getValue()), "a dictionary");

@@ -250,7 +250,7 @@ void Checker::lowered(ArrayRef<StringRef> dialects, StringRef pass) {
   module.walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
     if (isa<func::FuncOp>(op))
       return WalkResult::skip();
-    if (op != module && !llvm::is_contained(dialects, op->getName().getDialectNamespace())) {
+    if (!isa<ModuleOp>(op) && !llvm::is_contained(dialects, op->getName().getDialectNamespace())) {
       broken(op, pass, "device code is " + llvm::join(dialects, " and ") + " only");
       return WalkResult::skip();
     }

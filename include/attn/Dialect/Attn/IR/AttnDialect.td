@@ -31,6 +31,8 @@ def Attn_Dialect : Dialect {
 
     /// On a module: the machine everything in it is compiled for (`#attn.target`).
     static constexpr ::llvm::StringLiteral kTargetAttr = "attn.target";
+    /// On a module of family cpu at `llvm`: the processor its code is made for, by LLVM's name or `native` (a string).
+    static constexpr ::llvm::StringLiteral kCpuAttr = "attn.cpu";
     /// On a function at `tiled`: the schedule its loops were built from (`#attn.schedule`).
     static constexpr ::llvm::StringLiteral kScheduleAttr = "attn.schedule";
     /// On a function argument: the operand's name in the manifest, a string.
