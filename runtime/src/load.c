@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Code for a level of the x86-64 ABI that this processor lacks would end at an illegal instruction. Other names are
-/// taken on trust.
+/// Code for a level of the x86-64 ABI that this processor lacks (or that is not known here) would end at an illegal
+/// instruction. Other names are taken on trust.
 static bool hasCpu(const char *cpu) {
 #ifdef __x86_64__
   bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
@@ -22,7 +22,7 @@ static bool hasCpu(const char *cpu) {
   if (strcmp(cpu, "x86-64-v4") == 0)
     return v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  return true;
+  return strncmp(cpu, "x86-64-v", 8) != 0 || (strcmp(cpu, "x86-64-v2") == 0 && __builtin_cpu_supports("sse4.2"));
 #else
   return strncmp(cpu, "x86-64", 6) != 0;
 #endif
