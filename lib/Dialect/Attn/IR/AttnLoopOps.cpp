@@ -10,6 +10,8 @@
 
 #include "attn/Dialect/Attn/IR/Attn.h"
 
+#include "mlir/IR/BuiltinOps.h"
+
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -133,8 +135,9 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError() << "expects three extents, row tiles, heads and batch; got " << getTiles().size();
   auto kernel = dyn_cast<KernelOp>(callee);
   if (!kernel) {
-    // Converted kernels are functions of the target's dialect; their arguments are the conversion's business.
-    if (isa<FunctionOpInterface>(callee))
+    // Converted kernels are functions of the target's dialect, on the CPU in a module of their own; their arguments are
+    // the conversion's business.
+    if (isa<FunctionOpInterface, ModuleOp>(callee))
       return success();
     InFlightDiagnostic error = emitOpError() << "expects '" << getKernel() << "' to be a kernel"; // N3
     error.attachNote(callee->getLoc()) << "it is this " << callee->getName();
