@@ -13,7 +13,6 @@
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Transforms/Passes.h"
@@ -28,7 +27,7 @@ void attn::buildNVVMStage(OpPassManager &pm, const NVVMStageOptions &) {
   OpPassManager &kernel = pm.nest<LLVM::LLVMFuncOp>();
   kernel.addPass(createLoopInvariantCodeMotionPass()); // addresses of a lane, while loops are still loops
   kernel.addPass(createCSEPass());
-  kernel.addPass(createSCFToControlFlowPass());
+  kernel.addPass(createRotateLoopsPass());
   kernel.addPass(createConvertVectorToLLVMPass());
   kernel.addPass(createArithToLLVMConversionPass());
   pm.addPass(createConvertControlFlowToLLVMPass()); // a pass on modules; the host plan has no branches

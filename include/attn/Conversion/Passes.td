@@ -26,6 +26,16 @@ def ConvertAttnToNVVMPass : Pass<"convert-attn-to-nvvm", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::vector::VectorDialect"];
 }
 
+def RotateLoopsPass : Pass<"attn-rotate-loops", "::mlir::LLVM::LLVMFuncOp"> {
+  let summary = "Turn the loops of a kernel into branches, tested at the bottom and never unrolled";
+  let description = [{
+    Consumes a kernel with `scf.for` and `scf.if` on values of llvm and vector. Produces branches: a loop is guarded once
+    and tested at its end, where the back edge carries the request not to unroll. Never fails on what
+    convert-attn-to-nvvm produces; loops counted upwards by a positive step are what it expects.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect"];
+}
+
 def ConvertAttnToCPUPass : Pass<"convert-attn-to-cpu", "::mlir::ModuleOp"> {
   let summary = "Convert mapped kernels to loops over vectors on the CPU";
   let description = [{

@@ -30,15 +30,26 @@ using namespace attn::nvvm;
 #define DEBUG_TYPE "convert-attn-to-nvvm"
 
 namespace {
+struct Lowerings {
+  Check check;
+  Populate populate;
+};
+/// What is the same on every family.
+constexpr Lowerings kCommon[] = {
+    {checkKernel, populateKernelPatterns}, {checkFragment, populateFragmentPatterns},
+    {nullptr, populateReductionPatterns},  {checkMath, populateMathPatterns},
+    {checkMemory, populateMemoryPatterns},
+};
 /// What a family does its own way. A new family is a row here and the files it names.
 struct FamilyLowerings {
   Family family;
-  void (*rings)(TypeConverter &, KernelStates &, RewritePatternSet &);
-  void (*copies)(TypeConverter &, KernelStates &, RewritePatternSet &);
-  void (*dots)(TypeConverter &, KernelStates &, RewritePatternSet &);
+  Lowerings rings, copies, dots;
 };
 constexpr FamilyLowerings kFamilies[] = {
-    {Family::MmaSync, populateCpAsyncRingPatterns, populateCpAsyncCopyPatterns, populateMmaSyncPatterns},
+    {Family::MmaSync,
+     {checkCpAsyncRing, populateCpAsyncRingPatterns},
+     {checkCpAsyncCopy, populateCpAsyncCopyPatterns},
+     {checkMmaSync, populateMmaSyncPatterns}},
 };
 
 struct AttnToNVVM : attn::impl::ConvertAttnToNVVMPassBase<AttnToNVVM> {
@@ -57,21 +68,17 @@ struct AttnToNVVM : attn::impl::ConvertAttnToNVVMPassBase<AttnToNVVM> {
       module.emitError("has no lowering to nvvm for family ") << stringifyFamily(target.getFamily());
       return signalPassFailure();
     }
+    SmallVector<Lowerings> lowerings(std::begin(kCommon), std::end(kCommon));
+    lowerings.append({family->rings, family->copies, family->dots});
     for (KernelOp kernel : module.getOps<KernelOp>())
-      if (failed(checkKernel(kernel)))
+      if (failed(check(kernel, lowerings)))
         return signalPassFailure();
 
     KernelTypeConverter types;
     KernelStates kernels;
     RewritePatternSet patterns(&getContext());
-    populateKernelPatterns(types, kernels, patterns);
-    populateFragmentPatterns(types, kernels, patterns);
-    populateReductionPatterns(types, kernels, patterns);
-    populateMathPatterns(types, kernels, patterns);
-    populateMemoryPatterns(types, kernels, patterns);
-    family->rings(types, kernels, patterns);
-    family->copies(types, kernels, patterns);
-    family->dots(types, kernels, patterns);
+    for (const Lowerings &l : lowerings)
+      l.populate(types, kernels, patterns);
 
     ConversionTarget legal(getContext());
     scf::populateSCFStructuralTypeConversionsAndLegality(types, patterns, legal);
@@ -79,8 +86,7 @@ struct AttnToNVVM : attn::impl::ConvertAttnToNVVMPassBase<AttnToNVVM> {
     legal.addIllegalDialect<AttnDialect, math::MathDialect, memref::MemRefDialect, tensor::TensorDialect,
                             gpu::GPUDialect>();
     legal.addDynamicallyLegalDialect<arith::ArithDialect>([&](Operation *op) { return types.isLegal(op); });
-    legal.addIllegalOp<arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>();
-    legal.addDynamicallyLegalOp<arith::DivFOp>([](Operation *op) { return false; });
+    legal.addIllegalOp<arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp, arith::DivFOp>();
     SmallVector<Operation *> roots(module.getOps<KernelOp>());
     // The host plan stays as it is: the manifest is printed from it.
     ConversionConfig config;
@@ -89,10 +95,17 @@ struct AttnToNVVM : attn::impl::ConvertAttnToNVVMPassBase<AttnToNVVM> {
       signalPassFailure();
   }
 
-  static LogicalResult checkKernel(KernelOp kernel) {
+  static LogicalResult check(KernelOp kernel, ArrayRef<Lowerings> lowerings) {
     if (!kernel.getThreads() || !kernel.getSmemBytes())
       return kernel.emitOpError("has no threads or smem_bytes; run attn-plan-memory first");
-    return success();
+    const int64_t warps = *kernel.getThreads() / kWarpLanes;
+    WalkResult result = kernel.getBody().walk([&](Operation *op) {
+      for (const Lowerings &l : lowerings)
+        if (l.check && failed(l.check(op, warps)))
+          return WalkResult::interrupt();
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
   }
 };
 } // namespace

@@ -122,16 +122,8 @@ struct CopyLowering : Lowering<CopyOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     const KernelState &state = kernels.of(op);
     Emit e{rewriter, op.getLoc()};
-    auto memrefOf = [&](Value v, ValueRange converted) { return MemRef::get(v.getType(), converted); };
-    auto flat = [](ArrayRef<ValueRange> values) {
-      return llvm::map_to_vector(values, [](ValueRange v) { return only(v); });
-    };
     if (auto buf = dyn_cast<BufType>(op.getDest().getType())) {
-      if (op.getVia() != Transport::CpAsync || !isa<MemRefType>(op.getSource().getType()))
-        return op.emitOpError("to a buf must come from a memref via cp_async on this family");
-      MemRef m = memrefOf(op.getSource(), adaptor.getSource());
-      if (failed(checkTile(op, buf, m.type, state.threads())))
-        return failure();
+      MemRef m = MemRef::get(op.getSource().getType(), adaptor.getSource());
       Walk walk(e, buf, m, state);
       GlobalTile tile(e, m, flat(adaptor.getFrom()), walk);
       if (op.getGuard()) // an item that is not wanted has no rows
@@ -139,12 +131,8 @@ struct CopyLowering : Lowering<CopyOp> {
       fill(e, walk, tile, only(adaptor.getDest()));
       NVVM::CpAsyncCommitGroupOp::create(rewriter, op.getLoc());
     } else {
-      if (op.getVia() != Transport::Vector || !isa<BufType>(op.getSource().getType()))
-        return op.emitOpError("to a memref must come from a buf via vector on this family");
       auto source = cast<BufType>(op.getSource().getType());
-      MemRef m = memrefOf(op.getDest(), adaptor.getDest());
-      if (failed(checkTile(op, source, m.type, state.threads())))
-        return failure();
+      MemRef m = MemRef::get(op.getDest().getType(), adaptor.getDest());
       Walk walk(e, source, m, state);
       GlobalTile tile(e, m, flat(adaptor.getInto()), walk);
       drain(e, walk, tile, only(adaptor.getSource()));
@@ -283,6 +271,20 @@ private:
   }
 };
 } // namespace
+
+LogicalResult attn::nvvm::checkCpAsyncCopy(Operation *op, int64_t warps) {
+  auto copy = dyn_cast<CopyOp>(op);
+  if (!copy)
+    return success();
+  Type source = copy.getSource().getType(), dest = copy.getDest().getType();
+  if (isa<MemRefType>(source) && isa<BufType>(dest) && copy.getVia() == Transport::CpAsync)
+    return checkTile(copy, cast<BufType>(dest), cast<MemRefType>(source), warps * kWarpLanes);
+  if (isa<BufType>(source) && isa<MemRefType>(dest) && copy.getVia() == Transport::Vector)
+    return checkTile(copy, cast<BufType>(source), cast<MemRefType>(dest), warps * kWarpLanes);
+  return copy.emitOpError("on this family goes from a memref to a buf via cp_async or from a buf to a memref via "
+                          "vector, got ")
+         << source << " to " << dest << " via " << stringifyTransport(copy.getVia());
+}
 
 void attn::nvvm::populateCpAsyncCopyPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
   patterns.add<CopyLowering>(types, kernels, patterns.getContext());

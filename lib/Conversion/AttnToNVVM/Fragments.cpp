@@ -28,7 +28,7 @@ struct ArithLowering : ConversionPattern {
       return rewriter.notifyMatchFailure(op, "not an operation on values of arith");
     SmallVector<Type> types;
     if (failed(typeConverter->convertTypes(op->getResultTypes(), types)))
-      return op->emitOpError("works on a tile without a fragment; run attn-assign-fragments first");
+      return rewriter.notifyMatchFailure(op, "a tile without a fragment");
     OperationState state(op->getLoc(), op->getName(), operands, types, op->getDiscardableAttrDictionary().getValue());
     state.propertiesAttr = op->getPropertiesAsAttribute();
     rewriter.replaceOp(op, rewriter.create(state));
@@ -63,7 +63,7 @@ struct ConstantLowering : OpConversionPattern<arith::ConstantOp> {
     else if (auto index = dyn_cast<IntegerAttr>(op.getValue()))
       value = IntegerAttr::get(type, index.getInt());
     else
-      return op.emitOpError("must be a splat: a fragment of different constants has no lowering");
+      return rewriter.notifyMatchFailure(op, "a constant with a fragment is not a splat");
     rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, type, value);
     return success();
   }
@@ -144,6 +144,16 @@ struct PackLowering : Lowering<PackOp> {
   }
 };
 } // namespace
+
+LogicalResult attn::nvvm::checkFragment(Operation *op, int64_t) {
+  for (Type type : llvm::concat<Type>(llvm::to_vector(op->getOperandTypes()), llvm::to_vector(op->getResultTypes())))
+    if (auto tile = dyn_cast<RankedTensorType>(type); tile && !isa_and_nonnull<FragAttr>(tile.getEncoding()))
+      return op->emitOpError("works on a tile without a fragment, ") << tile << "; run attn-assign-fragments first";
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    if (isa<RankedTensorType>(constant.getType()) && !isa<SplatElementsAttr>(constant.getValue()))
+      return op->emitOpError("must be a splat: a fragment of different constants has no lowering");
+  return success();
+}
 
 void attn::nvvm::populateFragmentPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
   MLIRContext *ctx = patterns.getContext();

@@ -53,7 +53,7 @@ struct KernelLowering : Lowering<KernelOp> {
     SmallVector<Type> types;
     for (BlockArgument arg : body.getArguments()) {
       if (failed(typeConverter->convertType(arg.getType(), types)))
-        return kernel.emitOpError("cannot pass argument #") << arg.getArgNumber() << " of type " << arg.getType();
+        return rewriter.notifyMatchFailure(kernel, "an argument has no place in a launch");
       if (isa<MemRefType>(arg.getType()))
         types.pop_back();
     }
@@ -126,11 +126,6 @@ struct KernelLowering : Lowering<KernelOp> {
 struct RoleLowering : Lowering<RoleOp> {
   using Lowering::Lowering;
   LogicalResult matchAndRewrite(RoleOp role, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
-    const KernelState &state = kernels.of(role);
-    if (role.getFirstWarp() != 0 || int64_t(role.getWarps()) != state.warps || role.getGroups() != 1)
-      return role.emitOpError("must be one group of all ")
-             << state.warps << " warps of the block on this family, got " << role.getGroups() << " of warps "
-             << role.getFirstWarp() << " + " << role.getWarps();
     Block &body = role.getBody().front();
     rewriter.eraseOp(body.getTerminator());
     SmallVector<Value> group;
@@ -154,8 +149,6 @@ struct BlockIdLowering : Lowering<gpu::BlockIdOp> {
   using Lowering::Lowering;
   LogicalResult matchAndRewrite(gpu::BlockIdOp op, OneToNOpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (op.getDimension() != gpu::Dimension::x)
-      return op.emitOpError("must be of dimension x: the grid of a kernel is a line of tiles");
     rewriter.replaceOpWithNewOp<NVVM::BlockIdXOp>(op, rewriter.getI32Type());
     return success();
   }
@@ -173,6 +166,25 @@ struct DimLowering : Lowering<memref::DimOp> {
   }
 };
 } // namespace
+
+LogicalResult attn::nvvm::checkKernel(Operation *op, int64_t warps) {
+  if (auto role = dyn_cast<RoleOp>(op))
+    if (role.getFirstWarp() != 0 || int64_t(role.getWarps()) != warps || role.getGroups() != 1)
+      return role.emitOpError("must be one group of all ")
+             << warps << " warps of the block on this family, got " << role.getGroups() << " of warps "
+             << role.getFirstWarp() << " + " << role.getWarps();
+  if (auto id = dyn_cast<gpu::BlockIdOp>(op))
+    if (id.getDimension() != gpu::Dimension::x)
+      return id.emitOpError("must be of dimension x: the grid of a kernel is a line of tiles");
+  if (auto dim = dyn_cast<memref::DimOp>(op))
+    if (!dim.getConstantIndex())
+      return dim.emitOpError("must have a constant dimension in a kernel");
+  if (isa<SweepOp>(op))
+    return op->emitOpError("is not a loop yet; run attn-split-sweeps first");
+  if (isa<TilesOp>(op))
+    return op->emitOpError("has no block id yet; run attn-lower-tiles first");
+  return success();
+}
 
 void attn::nvvm::populateKernelPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
   patterns.add<KernelLowering, RoleLowering, SyncLowering, BlockIdLowering, DimLowering>(types, kernels,

@@ -98,3 +98,7 @@ Value attn::nvvm::only(ValueRange values) {
   assert(values.size() == 1 && "only memrefs expand into several values");
   return values.front();
 }
+
+SmallVector<Value> attn::nvvm::flat(ArrayRef<ValueRange> values) {
+  return llvm::map_to_vector(values, [](ValueRange v) { return only(v); });
+}

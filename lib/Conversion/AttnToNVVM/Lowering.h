@@ -109,31 +109,46 @@ struct Emit {
   mlir::Value pack(llvm::ArrayRef<mlir::Value> elements) const;
 };
 
-/// Coordinates of a load or store: the leading ones are offsets, the last dimensions of the memref belong to the tile.
-struct TileAccess {
-  mlir::Value base;     ///< ptr<1> to the tile's first element, as far as loop-invariant coordinates go
-  mlir::Value row;      ///< i32, first row in the memref (rank-2 tiles) or first element (rank-1 tiles)
-  mlir::Value rowLimit; ///< i32, rows that exist from there on
-};
-
 /// Byte offset (i64) of the element whose index in dimension i is at[i]; later dimensions count from 0.
 mlir::Value elementOffset(const Emit &e, const MemRef &m, mlir::ValueRange at);
 
-/// Writes the single value of each operand that did not expand into several.
+/// The value of an operand that did not expand into several.
 mlir::Value only(mlir::ValueRange values);
+/// Those of a list of operands.
+llvm::SmallVector<mlir::Value> flat(llvm::ArrayRef<mlir::ValueRange> values);
 
 //===----------------------------------------------------------------------===//
 // Lowerings, by file
+//
+// A check looks at one op of a kernel of `warps` warps before anything is rewritten: what a file cannot lower is one
+// error at the op. Ops that are not the file's pass.
 //===----------------------------------------------------------------------===//
 
-void populateKernelPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);      // Kernel.cpp
-void populateFragmentPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);    // Fragments.cpp
-void populateReductionPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);   // Reductions.cpp
-void populateMathPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);        // Math.cpp
-void populateMemoryPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);      // Memory.cpp
-void populateCpAsyncRingPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &); // Rings.cpp
-void populateCpAsyncCopyPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &); // Copies.cpp
-void populateMmaSyncPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);     // MmaSync.cpp
+using Check = mlir::LogicalResult (*)(mlir::Operation *op, int64_t warps);
+using Populate = void (*)(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
+
+mlir::LogicalResult checkKernel(mlir::Operation *op, int64_t warps);
+void populateKernelPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
+
+mlir::LogicalResult checkFragment(mlir::Operation *op, int64_t warps);
+void populateFragmentPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
+
+void populateReductionPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
+
+mlir::LogicalResult checkMath(mlir::Operation *op, int64_t warps);
+void populateMathPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
+
+mlir::LogicalResult checkMemory(mlir::Operation *op, int64_t warps);
+void populateMemoryPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
+
+mlir::LogicalResult checkCpAsyncRing(mlir::Operation *op, int64_t warps); // Rings.cpp
+void populateCpAsyncRingPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
+
+mlir::LogicalResult checkCpAsyncCopy(mlir::Operation *op, int64_t warps); // Copies.cpp
+void populateCpAsyncCopyPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
+
+mlir::LogicalResult checkMmaSync(mlir::Operation *op, int64_t warps);
+void populateMmaSyncPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
 
 } // namespace attn::nvvm
 

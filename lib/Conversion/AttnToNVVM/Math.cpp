@@ -114,22 +114,20 @@ constexpr MathFunction kFunctions[] = {
     {"math.trunc", direct<LLVM::FTruncOp>},
 };
 
+const MathFunction *find(Operation *op) {
+  for (const MathFunction &f : kFunctions)
+    if (f.name == op->getName().getStringRef())
+      return &f;
+  return nullptr;
+}
+
 struct MathLowering : ConversionPattern {
   MathLowering(TypeConverter &types, MLIRContext *ctx) : ConversionPattern(types, MatchAnyOpTypeTag(), 1, ctx) {}
   LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
                                 ConversionPatternRewriter &rewriter) const override {
     if (!isa<math::MathDialect>(op->getDialect()))
       return rewriter.notifyMatchFailure(op, "not an operation of math");
-    const MathFunction *function =
-        llvm::find_if(kFunctions, [&](const MathFunction &f) { return f.name == op->getName().getStringRef(); });
-    if (function == std::end(kFunctions)) {
-      auto names = llvm::map_range(kFunctions, [](const MathFunction &f) { return StringRef(f.name); });
-      return op->emitOpError("has no lowering on a GPU; supported are ") << llvm::join(names, ", ");
-    }
-    if (!getElementTypeOrSelf(operands.front().getType()).isF32())
-      return op->emitOpError("is computed in f32 on a GPU, got ")
-             << getElementTypeOrSelf(operands.front().getType()) << "; extend the operands first";
-    rewriter.replaceOp(op, function->build(Emit{rewriter, op->getLoc()}, op, operands));
+    rewriter.replaceOp(op, find(op)->build(Emit{rewriter, op->getLoc()}, op, operands));
     return success();
   }
 };
@@ -139,8 +137,6 @@ struct DivLowering : OpConversionPattern<arith::DivFOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(arith::DivFOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (!getElementTypeOrSelf(op.getType()).isF32())
-      return op.emitOpError("is computed in f32 on a GPU, got ") << op.getType() << "; extend the operands first";
     Emit e{rewriter, op.getLoc()};
     Value r = reciprocal(e, adaptor.getRhs());
     DenseElementsAttr splat;
@@ -153,6 +149,20 @@ struct DivLowering : OpConversionPattern<arith::DivFOp> {
   }
 };
 } // namespace
+
+LogicalResult attn::nvvm::checkMath(Operation *op, int64_t) {
+  const bool isMath = isa<math::MathDialect>(op->getDialect());
+  if (!isMath && !isa<arith::DivFOp>(op))
+    return success();
+  if (isMath && !find(op)) {
+    auto names = llvm::map_range(kFunctions, [](const MathFunction &f) { return StringRef(f.name); });
+    return op->emitOpError("has no lowering on a GPU; supported are ") << llvm::join(names, ", ");
+  }
+  Type element = getElementTypeOrSelf(op->getOperand(0).getType());
+  if (!element.isF32())
+    return op->emitOpError("is computed in f32 on a GPU, got ") << element << "; extend the operands first";
+  return success();
+}
 
 void attn::nvvm::populateMathPatterns(TypeConverter &types, KernelStates &, RewritePatternSet &patterns) {
   patterns.add<MathLowering, DivLowering>(types, patterns.getContext());

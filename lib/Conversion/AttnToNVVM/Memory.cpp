@@ -20,10 +20,6 @@ using namespace attn;
 using namespace attn::nvvm;
 
 namespace {
-SmallVector<Value> flat(ArrayRef<ValueRange> values) {
-  return llvm::map_to_vector(values, [](ValueRange v) { return only(v); });
-}
-
 /// One element; an i1 is stored as a byte.
 Value loadElement(const Emit &e, const MemRef &m, Value pointer) {
   Type type = m.type.getElementType();
@@ -99,13 +95,9 @@ struct StoreLowering : Lowering<StoreOp> {
     RankedTensorType tile = op.getValue().getType();
     Value value = only(adaptor.getValue());
     if (auto buf = dyn_cast<BufType>(op.getDest().getType())) {
-      if (Fragment::of(tile).form != Fragment::Form::Tile || tile.getElementTypeBitWidth() != 16)
-        return op.emitOpError("to shared memory expects a 16-bit tile, got ") << tile;
       storeShared(e, state, Fragment::of(tile), buf, value, only(adaptor.getDest()));
     } else {
       MemRef m = MemRef::get(op.getDest().getType(), adaptor.getDest());
-      if (m.type.getElementType() != tile.getElementType() || tile.getElementType().isInteger(1))
-        return op.emitOpError("expects a memref of ") << tile.getElementType() << ", got " << m.type;
       storeGlobal(e, state, Elements(e, m, tile, flat(adaptor.getAt()), state), value);
     }
     rewriter.eraseOp(op);
@@ -158,12 +150,8 @@ struct LoadLowering : Lowering<LoadOp> {
   LogicalResult matchAndRewrite(LoadOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Emit e{rewriter, op.getLoc()};
-    if (!isa<MemRefType>(op.getSource().getType()))
-      return op.emitOpError("expects a memref on this family, got ") << op.getSource().getType();
     MemRef m = MemRef::get(op.getSource().getType(), adaptor.getSource());
     RankedTensorType tile = op.getResult().getType();
-    if (m.type.getElementType() != tile.getElementType())
-      return op.emitOpError("expects a memref of ") << tile.getElementType() << ", got " << m.type;
     Elements from(e, m, tile, flat(adaptor.getAt()), kernels.of(op));
     Value zero = arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getZeroAttr(tile.getElementType()));
     SmallVector<Value> values;
@@ -183,8 +171,6 @@ struct GatherLowering : Lowering<GatherOp> {
   LogicalResult matchAndRewrite(GatherOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Emit e{rewriter, op.getLoc()};
-    if (!isa<MemRefType>(op.getSource().getType()))
-      return op.emitOpError("expects a memref in a kernel, got ") << op.getSource().getType();
     MemRef m = MemRef::get(op.getSource().getType(), adaptor.getSource());
     Type type = typeConverter->convertType(op.getResult().getType());
     auto vector = dyn_cast<VectorType>(type);
@@ -235,6 +221,34 @@ struct ScalarLoadLowering : Lowering<memref::LoadOp> {
   }
 };
 } // namespace
+
+LogicalResult attn::nvvm::checkMemory(Operation *op, int64_t) {
+  auto sameElement = [&](Type memref, Type tile) -> LogicalResult {
+    Type expected = getElementTypeOrSelf(tile), got = getElementTypeOrSelf(memref);
+    if (expected == got)
+      return success();
+    return op->emitOpError("expects a memref of ") << expected << ", got " << got;
+  };
+  if (auto store = dyn_cast<StoreOp>(op)) {
+    RankedTensorType tile = store.getValue().getType();
+    if (isa<MemRefType>(store.getDest().getType())) {
+      if (tile.getElementType().isInteger(1))
+        return op->emitOpError("has no lowering for i1");
+      return sameElement(store.getDest().getType(), tile);
+    }
+    if (Fragment::of(tile).form != Fragment::Form::Tile || tile.getElementTypeBitWidth() != 16)
+      return op->emitOpError("to shared memory expects a 16-bit tile, got ") << tile;
+  }
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    if (!isa<MemRefType>(load.getSource().getType()))
+      return op->emitOpError("expects a memref on this family, got ") << load.getSource().getType();
+    return sameElement(load.getSource().getType(), load.getResult().getType());
+  }
+  if (auto gather = dyn_cast<GatherOp>(op))
+    if (!isa<MemRefType>(gather.getSource().getType()))
+      return op->emitOpError("expects a memref in a kernel, got ") << gather.getSource().getType();
+  return success();
+}
 
 void attn::nvvm::populateMemoryPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
   patterns.add<StoreLowering, LoadLowering, GatherLowering, ScalarLoadLowering>(types, kernels, patterns.getContext());

@@ -3,12 +3,13 @@
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// All operands in shared memory are read by ldmatrix.x4 with one lane map: lane l points at row l % 16, chunk l / 16 of
-// a 16 x 16 block, so the four 8 x 8 matrices are (rows 0-7, chunk 0), (rows 8-15, chunk 0), (0-7, 1), (8-15, 1).
+// An operand in shared memory is read by ldmatrix.x4 in 16 x 16 blocks: lanes 0-7 point at the rows of the first 8 x 8
+// matrix, 8-15 of the second, and so on. The order of the four is chosen so that what one mma reads together comes out
+// in neighbouring registers (else the assembler moves them together):
 //
-//   A [m][k]            exactly the four registers of A
-//   B stored [n][k]     b0 of columns 0-7, b0 of columns 8-15, b1, b1 (two column atoms)
-//   B stored [k][n]     .trans: b0, b1 of columns 0-7, then of columns 8-15
+//   A [m][k]         rows first:   (rows 0-7, chunk 0) (8-15, 0) (0-7, 1) (8-15, 1)   a0 a1 a2 a3
+//   B stored [n][k]  chunks first: (rows 0-7, chunk 0) (0-7, 1) (8-15, 0) (8-15, 1)   b0 b1 of columns 0-7, then 8-15
+//   B stored [k][n]  rows first, .trans:                                              b0 b1 of columns 0-7, then 8-15
 //
 // The work is a list of groups (k-step, pair of column atoms), each one B load and rowAtoms x 2 mmas. Loads are issued
 // kLookahead groups ahead, which hides ldmatrix behind mma and keeps few operand registers alive.
@@ -31,12 +32,17 @@ constexpr int64_t kLookahead = 2;
 /// A tile in shared memory whose 16 x 16 blocks are read by ldmatrix.
 class SharedBlocks {
 public:
+  enum class Order { RowsFirst, ChunksFirst };
+
   /// `firstRow`: i32, this warp's first row (a multiple of 16), or null for 0.
-  SharedBlocks(Emit e, BufType buf, Value base, Value lane, Value firstRow)
+  SharedBlocks(Emit e, BufType buf, Value base, Value lane, Order order, Value firstRow = Value())
       : e(e), layout{buf.getTile().getDimSize(0), buf.getTile().getDimSize(1) * 2, buf.getSwizzle()} {
     int64_t pitch = layout.panelBytesPerRow();
-    Value row = e.rem(lane, 16);
-    Value chunk = e.div(lane, 16);
+    Value row = e.rem(lane, 16), chunk = e.div(lane, 16);
+    if (order == Order::ChunksFirst) {
+      chunk = e.rem(e.div(lane, 8), 2);
+      row = e.add(e.rem(lane, 8), e.mul(e.div(lane, 16), 8));
+    }
     if (layout.span)
       chunk = e.bitXor(chunk, e.rem(e.div(row, layout.rowsPerXor()), layout.xorSteps()));
     Value offset = e.add(e.mul(row, pitch), e.mul(chunk, kChunkBytes));
@@ -78,40 +84,38 @@ private:
   SmallVector<Value> lanes;
 };
 
+RankedTensorType aTileOf(DotOp op) {
+  if (auto buf = dyn_cast<BufType>(op.getA().getType()))
+    return buf.getTile();
+  return cast<RankedTensorType>(op.getA().getType());
+}
+
+std::optional<MmaGrid> gridOf(DotOp op) {
+  const Fragment acc = Fragment::of(op.getResult().getType());
+  return mmaGrid(kMmaSync, acc.rows, acc.cols, aTileOf(op).getDimSize(1), acc.warpsM);
+}
+
 struct DotLowering : Lowering<DotOp> {
   using Lowering::Lowering;
   LogicalResult matchAndRewrite(DotOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    auto result = cast<RankedTensorType>(op.getResult().getType());
-    auto bBuf = dyn_cast<BufType>(op.getB().getType());
-    if (!bBuf)
-      return op.emitOpError("expects B in shared memory, got ") << op.getB().getType();
     auto aBuf = dyn_cast<BufType>(op.getA().getType());
-    RankedTensorType aTile = aBuf ? aBuf.getTile() : cast<RankedTensorType>(op.getA().getType());
+    auto bBuf = cast<BufType>(op.getB().getType());
     Type element = bBuf.getTile().getElementType();
-    if (!element.isF16() && !element.isBF16())
-      return op.emitOpError("expects f16 or bf16 operands for mma.sync, got ") << element;
-    const Fragment acc = Fragment::of(result);
-    if (acc.warpsN != 1)
-      return op.emitOpError("expects every warp to own whole rows (warps [m, 1]), got [")
-             << acc.warpsM << ", " << acc.warpsN << "]";
-    int64_t m = acc.rows, n = acc.cols, k = aTile.getDimSize(1);
-    std::optional<MmaGrid> grid = mmaGrid(kMmaSync, m, n, k, acc.warpsM);
-    if (!grid)
-      return op.emitOpError("has no mma.sync shape: expects rows a multiple of ")
-             << kMmaSync.m * acc.warpsM << ", columns of " << kMmaSync.multipleN << ", depth of " << kMmaSync.k
-             << ", got " << m << "x" << n << "x" << k;
+    const Fragment acc = Fragment::of(op.getResult().getType());
+    const MmaGrid grid = *gridOf(op);
 
     Emit e{rewriter, op.getLoc()};
     const KernelState &state = kernels.of(op);
     std::optional<SharedBlocks> aBlocks;
     SmallVector<Value> aRegs;
-    if (aBuf) {
-      aBlocks.emplace(e, aBuf, only(adaptor.getA()), state.lane, e.mul(state.warp, acc.warpRows()));
-    } else {
+    if (aBuf)
+      aBlocks.emplace(e, aBuf, only(adaptor.getA()), state.lane, SharedBlocks::Order::RowsFirst,
+                      e.mul(state.warp, acc.warpRows()));
+    else
       aRegs = unpackPairs(e, only(adaptor.getA()));
-    }
-    const Fragment aFragment = aBuf ? Fragment() : Fragment::of(aTile);
-    SharedBlocks bBlocks(e, bBuf, only(adaptor.getB()), state.lane, Value());
+    const Fragment aFragment = aBuf ? Fragment() : Fragment::of(aTileOf(op));
+    SharedBlocks bBlocks(e, bBuf, only(adaptor.getB()), state.lane,
+                         op.getTransB() ? SharedBlocks::Order::ChunksFirst : SharedBlocks::Order::RowsFirst);
 
     SmallVector<Value> c;
     if (op.getAcc())
@@ -119,12 +123,12 @@ struct DotLowering : Lowering<DotOp> {
     else
       c.assign(acc.size(), arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getF32FloatAttr(0.0f)));
 
-    const int64_t numGroups = grid->steps * grid->colPairs;
-    SmallVector<SmallVector<Value>> aLoaded(grid->steps * grid->rowAtoms), bLoaded(numGroups);
+    const int64_t numGroups = grid.steps * grid.colPairs;
+    SmallVector<SmallVector<Value>> aLoaded(grid.steps * grid.rowAtoms), bLoaded(numGroups);
     auto issueLoads = [&](int64_t g) {
-      int64_t step = g / grid->colPairs, pair = g % grid->colPairs;
-      for (int64_t a = 0; pair == 0 && a < grid->rowAtoms; ++a) {
-        SmallVector<Value> &regs = aLoaded[step * grid->rowAtoms + a];
+      int64_t step = g / grid.colPairs, pair = g % grid.colPairs;
+      for (int64_t a = 0; pair == 0 && a < grid.rowAtoms; ++a) {
+        SmallVector<Value> &regs = aLoaded[step * grid.rowAtoms + a];
         if (aBlocks)
           regs = aBlocks->load(a, step, /*trans=*/false);
         else
@@ -140,13 +144,12 @@ struct DotLowering : Lowering<DotOp> {
     for (int64_t g = 0; g < numGroups; ++g) {
       if (g + kLookahead < numGroups)
         issueLoads(g + kLookahead);
-      int64_t step = g / grid->colPairs, pair = g % grid->colPairs;
+      int64_t step = g / grid.colPairs, pair = g % grid.colPairs;
       for (int64_t half = 0; half < 2; ++half) {
-        SmallVector<Value> b = op.getTransB() ? SmallVector<Value>{bLoaded[g][half], bLoaded[g][half + 2]}
-                                              : SmallVector<Value>{bLoaded[g][2 * half], bLoaded[g][2 * half + 1]};
-        for (int64_t a = 0; a < grid->rowAtoms; ++a) {
+        auto b = ArrayRef(bLoaded[g]).slice(2 * half, 2);
+        for (int64_t a = 0; a < grid.rowAtoms; ++a) {
           auto accumulators = MutableArrayRef(c).slice(acc.element(2 * a, 2 * (2 * pair + half)), kAtomElements);
-          multiply(e, element, aLoaded[step * grid->rowAtoms + a], b, accumulators);
+          multiply(e, element, aLoaded[step * grid.rowAtoms + a], b, accumulators);
         }
       }
     }
@@ -181,6 +184,33 @@ struct DotLowering : Lowering<DotOp> {
   }
 };
 } // namespace
+
+LogicalResult attn::nvvm::checkMmaSync(Operation *op, int64_t) {
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    const Fragment f = Fragment::of(reduce.getX().getType());
+    if (f.warpsN != 1)
+      return op->emitOpError("expects every warp to own whole rows (warps [m, 1]), got warps [")
+             << f.warpsM << ", " << f.warpsN << "]";
+  }
+  auto dot = dyn_cast<DotOp>(op);
+  if (!dot)
+    return success();
+  auto bBuf = dyn_cast<BufType>(dot.getB().getType());
+  if (!bBuf)
+    return op->emitOpError("expects B in shared memory, got ") << dot.getB().getType();
+  for (Type element : {aTileOf(dot).getElementType(), bBuf.getTile().getElementType()})
+    if (!element.isF16() && !element.isBF16())
+      return op->emitOpError("expects f16 or bf16 operands for mma.sync, got ") << element;
+  const Fragment acc = Fragment::of(dot.getResult().getType());
+  if (acc.warpsN != 1)
+    return op->emitOpError("expects every warp to own whole rows (warps [m, 1]), got warps [")
+           << acc.warpsM << ", " << acc.warpsN << "]";
+  if (!gridOf(dot))
+    return op->emitOpError("has no mma.sync shape: expects rows in multiples of ")
+           << kMmaSync.m * acc.warpsM << ", columns of " << kMmaSync.multipleN << ", depth of " << kMmaSync.k
+           << ", got " << acc.rows << "x" << acc.cols << "x" << aTileOf(dot).getDimSize(1);
+  return success();
+}
 
 void attn::nvvm::populateMmaSyncPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
   patterns.add<DotLowering>(types, kernels, patterns.getContext());

@@ -23,9 +23,6 @@ struct ReduceLowering : Lowering<ReduceOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Emit e{rewriter, op.getLoc()};
     const Fragment from = Fragment::of(op.getX().getType()), to = Fragment::of(op.getResult().getType());
-    if (from.warpsN != 1)
-      return op.emitOpError("expects every warp to own whole rows (warps [m, 1]), got [")
-             << from.warpsM << ", " << from.warpsN << "]";
     SmallVector<Value> x = e.unpack(only(adaptor.getX()));
     SmallVector<SmallVector<Value>> rows(to.size());
     for (auto [i, value] : llvm::enumerate(x))

@@ -26,8 +26,6 @@ namespace {
 struct AllocLowering : Lowering<AllocOp> {
   using Lowering::Lowering;
   LogicalResult matchAndRewrite(AllocOp op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
-    if (!op.getOffset())
-      return op.emitOpError("has no offset; run attn-plan-memory first");
     rewriter.replaceOp(op, Emit{rewriter, op.getLoc()}.add(kernels.of(op).smem, *op.getOffset()));
     return success();
   }
@@ -61,8 +59,6 @@ struct WaitLowering : Lowering<WaitOp> {
   using Lowering::Lowering;
   LogicalResult matchAndRewrite(WaitOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (!op.getLeaves())
-      return op.emitOpError("does not say how many newer copies it leaves open; run attn-count-waits first");
     NVVM::CpAsyncWaitGroupOp::create(rewriter, op.getLoc(), int32_t(*op.getLeaves()));
     NVVM::Barrier0Op::create(rewriter, op.getLoc());
     rewriter.replaceOp(op, slotBufs({rewriter, op.getLoc()}, op.getRing().getType(), only(adaptor.getRing()),
@@ -79,6 +75,16 @@ struct ReleaseLowering : Lowering<ReleaseOp> {
   }
 };
 } // namespace
+
+LogicalResult attn::nvvm::checkCpAsyncRing(Operation *op, int64_t) {
+  if (auto alloc = dyn_cast<AllocOp>(op))
+    if (!alloc.getOffset())
+      return alloc.emitOpError("has no offset; run attn-plan-memory first");
+  if (auto wait = dyn_cast<WaitOp>(op))
+    if (!wait.getLeaves())
+      return wait.emitOpError("does not say how many newer copies it leaves open; run attn-count-waits first");
+  return success();
+}
 
 void attn::nvvm::populateCpAsyncRingPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
   patterns.add<AllocLowering, AcquireLowering, WaitLowering, ReleaseLowering>(types, kernels, patterns.getContext());

@@ -1,0 +1,86 @@
+//===- RotateLoops.cpp - loops and ifs of a kernel become branches
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// scf.for is lowered with its test at the bottom, guarded by one at the top, and asks not to be unrolled:
+//
+//   if (lo < hi) { i = lo; do { body; i += step; } while (i < hi); }
+//
+// Left alone the assembler unrolls the short loops that copy operands element by element into the middle of the main
+// loop, where they cost registers though they never run for aligned operands. The upstream lowering has nowhere to put
+// the annotation: its back edge is a plain branch.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Conversion/Passes.h"
+
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace attn {
+#define GEN_PASS_DEF_ROTATELOOPSPASS
+#include "attn/Conversion/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+#define DEBUG_TYPE "attn-rotate-loops"
+
+namespace {
+LLVM::LoopAnnotationAttr neverUnroll(MLIRContext *ctx) {
+  auto unroll = LLVM::LoopUnrollAttr::get(ctx, /*disable=*/BoolAttr::get(ctx, true), {}, {}, {}, {}, {}, {});
+  return LLVM::LoopAnnotationAttr::get(ctx, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
+}
+
+struct RotateFor : OpRewritePattern<scf::ForOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(scf::ForOp loop, PatternRewriter &rewriter) const override {
+    Location loc = loop.getLoc();
+    Block *before = rewriter.getInsertionBlock();
+    Block *after = rewriter.splitBlock(before, rewriter.getInsertionPoint());
+    for (Type type : loop.getResultTypes())
+      after->addArgument(type, loc);
+    Block *first = &loop.getRegion().front(), *last = &loop.getRegion().back();
+    rewriter.inlineRegionBefore(loop.getRegion(), after);
+
+    auto runs = [&](Value i) -> Value {
+      return arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, i, loop.getUpperBound());
+    };
+    auto branch = [&](Value i, ValueRange carried) {
+      SmallVector<Value> arguments{i};
+      llvm::append_range(arguments, carried);
+      return LLVM::CondBrOp::create(rewriter, loc, runs(i), first, arguments, after, carried);
+    };
+    Operation *yield = last->getTerminator();
+    rewriter.setInsertionPoint(yield);
+    Value next = arith::AddIOp::create(rewriter, loc, first->getArgument(0), loop.getStep());
+    branch(next, yield->getOperands()).setLoopAnnotationAttr(neverUnroll(rewriter.getContext()));
+    rewriter.eraseOp(yield);
+
+    rewriter.setInsertionPointToEnd(before);
+    branch(loop.getLowerBound(), loop.getInitArgs());
+    rewriter.replaceOp(loop, after->getArguments());
+    return success();
+  }
+};
+
+struct RotateLoops : attn::impl::RotateLoopsPassBase<RotateLoops> {
+  using RotateLoopsPassBase::RotateLoopsPassBase;
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    populateSCFToControlFlowConversionPatterns(patterns);
+    patterns.add<RotateFor>(&getContext(), /*benefit=*/2);
+    ConversionTarget target(getContext());
+    target.addIllegalOp<scf::ForOp, scf::IfOp, scf::WhileOp>();
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace
