@@ -39,8 +39,8 @@ static void reducedFormsAgree(const Fragment &f) {
   }
 }
 
-// PTX ISA, "Matrix Fragments for mma.m16n8k16", A of 16-bit type: a_i is at row groupID (i = 0, 1, 4, 5) or groupID + 8,
-// column threadID_in_group * 2 + (i & 1), + 8 for i >= 4.
+// PTX ISA, "Matrix Fragments for mma.m16n8k16", A of 16-bit type: a_i is at row groupID (i = 0, 1, 4, 5) or groupID +
+// 8, column threadID_in_group * 2 + (i & 1), + 8 for i >= 4.
 static void operandA(const Fragment &f) {
   for (int64_t a = 0; a < f.rowAtoms(); ++a)
     for (int64_t s = 0; 2 * s + 1 < f.colAtoms(); ++s)

@@ -63,13 +63,16 @@ struct BackEndErrors {
 
 static llvm::Triple getTriple() { return llvm::Triple("nvptx64-nvidia-cuda"); }
 
-/// 32-bit addresses for shared memory: without them every inline asm that takes one starts with a conversion. The
-/// back end has no other way to ask for them than its own command line option.
-static void useShortSharedPointers() {
+/// What the back end can only be asked for by command line options.
+///   nvptx-short-ptr  32-bit addresses for shared memory: without them every inline asm that takes one starts with a
+///                    conversion.
+///   disable-lsr      No loop strength reduction: its additional counters are registers that the main loop, which holds
+///                    an accumulator in 128 of 255, does not have (it spilled), and it took a seventh of the time.
+static void setBackEndOptions() {
   auto &all = llvm::cl::getRegisteredOptions();
-  auto it = all.find("nvptx-short-ptr");
-  if (it != all.end())
-    static_cast<llvm::cl::opt<bool> *>(it->second)->setValue(true);
+  for (llvm::StringRef name : {"nvptx-short-ptr", "disable-lsr"})
+    if (auto it = all.find(name); it != all.end())
+      static_cast<llvm::cl::opt<bool> *>(it->second)->setValue(true);
 }
 
 static std::unique_ptr<llvm::TargetMachine> createMachine(const facts::Chip &chip, std::string &error) {
@@ -78,7 +81,7 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(const facts::Chip &chi
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
-    useShortSharedPointers();
+    setBackEndOptions();
     return true;
   }();
   (void)initialised;
