@@ -27,7 +27,7 @@ using namespace attn;
 using namespace attn::nvvm;
 
 namespace {
-constexpr int64_t kLookahead = 2;
+constexpr int64_t kLookahead = 1;
 
 /// A tile in shared memory whose 16 x 16 blocks are read by ldmatrix.
 class SharedBlocks {
@@ -48,19 +48,24 @@ public:
     Value offset = e.add(e.mul(row, pitch), e.mul(chunk, kChunkBytes));
     if (firstRow)
       offset = e.add(offset, e.mul(firstRow, pitch));
-    lanes.push_back(e.add(base, offset));
-    // Block columns of a panel differ by an XOR of the address, not by a sum.
-    for (int64_t pair = 1; layout.span && pair < pairsPerPanel(); ++pair)
-      lanes.push_back(e.bitXor(lanes[0], e.i32(pair * 2 * kChunkBytes)));
+    lanes.assign(layout.span ? columnsPerPanel() : 1, Value());
+    lanes[0] = e.add(base, offset);
   }
 
+  /// Block columns of a panel; those of different panels at the same place share a lane's address.
+  int64_t columnsPerPanel() const { return layout.chunksPerRow() / 2; }
+
   /// The registers of the block at rows 16 r, columns 16 c.
-  SmallVector<Value> load(int64_t r, int64_t c, bool trans) const {
+  SmallVector<Value> load(int64_t r, int64_t c, bool trans) {
     int64_t offset = r * 16 * layout.panelBytesPerRow();
     Value lane = lanes[0];
     if (layout.span) {
-      offset += c / pairsPerPanel() * layout.panelBytes();
-      lane = lanes[c % pairsPerPanel()];
+      // Within a panel, block columns differ by an XOR of the address, not by a sum.
+      Value &shared = lanes[c % columnsPerPanel()];
+      if (!shared)
+        shared = e.bitXor(lanes[0], e.i32(c % columnsPerPanel() * 2 * kChunkBytes));
+      lane = shared;
+      offset += c / columnsPerPanel() * layout.panelBytes();
     } else {
       offset += c * 2 * kChunkBytes;
     }
@@ -77,11 +82,9 @@ public:
   }
 
 private:
-  int64_t pairsPerPanel() const { return layout.chunksPerRow() / 2; }
-
   Emit e;
   TileLayout layout;
-  SmallVector<Value> lanes;
+  SmallVector<Value> lanes; ///< addresses by block column of a panel, made at first use
 };
 
 RankedTensorType aTileOf(DotOp op) {
@@ -125,8 +128,9 @@ struct DotLowering : Lowering<DotOp> {
 
     const int64_t numGroups = grid.steps * grid.colPairs;
     SmallVector<SmallVector<Value>> aLoaded(grid.steps * grid.rowAtoms), bLoaded(numGroups);
+    const SmallVector<int64_t> steps = stepOrder(grid.steps, op.getTransB() ? bBlocks.columnsPerPanel() : grid.steps);
     auto issueLoads = [&](int64_t g) {
-      int64_t step = g / grid.colPairs, pair = g % grid.colPairs;
+      int64_t step = steps[g / grid.colPairs], pair = g % grid.colPairs;
       for (int64_t a = 0; pair == 0 && a < grid.rowAtoms; ++a) {
         SmallVector<Value> &regs = aLoaded[step * grid.rowAtoms + a];
         if (aBlocks)
@@ -144,7 +148,7 @@ struct DotLowering : Lowering<DotOp> {
     for (int64_t g = 0; g < numGroups; ++g) {
       if (g + kLookahead < numGroups)
         issueLoads(g + kLookahead);
-      int64_t step = g / grid.colPairs, pair = g % grid.colPairs;
+      int64_t step = steps[g / grid.colPairs], pair = g % grid.colPairs;
       for (int64_t half = 0; half < 2; ++half) {
         auto b = ArrayRef(bLoaded[g]).slice(2 * half, 2);
         for (int64_t a = 0; a < grid.rowAtoms; ++a) {
@@ -155,6 +159,16 @@ struct DotLowering : Lowering<DotOp> {
     }
     rewriter.replaceOp(op, e.pack(c));
     return success();
+  }
+
+  /// Depth steps that share a lane's address (same place in different panels) one after the other, so that one address
+  /// is alive at a time: 0 4 1 5 2 6 3 7 for eight steps in two panels.
+  static SmallVector<int64_t> stepOrder(int64_t steps, int64_t perPanel) {
+    SmallVector<int64_t> order;
+    for (int64_t first = 0; first < std::min(perPanel, steps); ++first)
+      for (int64_t step = first; step < steps; step += perPanel)
+        order.push_back(step);
+    return order;
   }
 
   /// A 16-bit fragment as the 32-bit registers an mma reads.
