@@ -1,0 +1,24 @@
+// A loop is guarded once, tested at its end, and its back edge asks not to be unrolled.
+// RUN: attn-opt %s --pass-pipeline='builtin.module(llvm.func(attn-rotate-loops))' | FileCheck %s
+
+// CHECK: #[[$NEVER:.*]] = #llvm.loop_unroll<disable = true>
+// CHECK: #[[$LOOP:.*]] = #llvm.loop_annotation<unroll = #[[$NEVER]]>
+// CHECK-LABEL: llvm.func @sum(
+// CHECK-SAME: %[[LO:.*]]: i32, %[[HI:.*]]: i32, %[[X:.*]]: f32)
+// CHECK: %[[RUNS:.*]] = arith.cmpi slt, %[[LO]], %[[HI]] : i32
+// CHECK: llvm.cond_br %[[RUNS]], ^[[BODY:.*]](%[[LO]], %[[X]] : i32, f32), ^[[AFTER:.*]](%[[X]] : f32)
+// CHECK: ^[[BODY]](%[[I:.*]]: i32, %[[A:.*]]: f32):
+// CHECK: %[[B:.*]] = arith.addf %[[A]], %[[X]] : f32
+// CHECK: %[[NEXT:.*]] = arith.addi %[[I]], %{{.*}} : i32
+// CHECK: %[[MORE:.*]] = arith.cmpi slt, %[[NEXT]], %[[HI]] : i32
+// CHECK: llvm.cond_br %[[MORE]], ^[[BODY]](%[[NEXT]], %[[B]] : i32, f32), ^[[AFTER]](%[[B]] : f32) {loop_annotation = #[[$LOOP]]}
+// CHECK: ^[[AFTER]](%[[R:.*]]: f32):
+// CHECK: llvm.return %[[R]] : f32
+llvm.func @sum(%lo: i32, %hi: i32, %x: f32) -> f32 {
+  %c1 = arith.constant 1 : i32
+  %r = scf.for %i = %lo to %hi step %c1 iter_args(%a = %x) -> (f32) : i32 {
+    %b = arith.addf %a, %x : f32
+    scf.yield %b : f32
+  }
+  llvm.return %r : f32
+}
