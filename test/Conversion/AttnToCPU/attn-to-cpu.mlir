@@ -1,7 +1,7 @@
 // RUN: attn-opt %s --convert-attn-to-cpu="vector-lanes=8 vector-registers=16" --split-input-file | FileCheck %s
 
 !g = memref<?x?x32xf32, strided<[?, ?, 1], offset: ?>>
-!r = memref<?x?xf32, strided<[?, ?], offset: ?>>
+!s = memref<?x?x24xf32, strided<[?, ?, 1], offset: ?>>
 
 // Query rows are the lanes: Q is stored [d][row], K as it comes, S as [key][row].
 // CHECK-LABEL: func.func private @dot_tiles
@@ -23,12 +23,12 @@
 // CHECK: llvm.getelementptr %[[P]][1]
 // CHECK: call @dot_tiles
 attn.kernel @dot {
-^bb0(%q: !g, %k: !g, %o: !g, %begin: i64, %end: i64):
+^bb0(%q: !g, %k: !g, %o: !s, %begin: i64, %end: i64):
   %c0 = arith.constant 0 : i32
   %a = attn.load %q[%c0, %c0] : !g -> tensor<16x32xf32>
   %b = attn.load %k[%c0, %c0] : !g -> tensor<24x32xf32>
   %s = attn.dot %a, %b trans_b : (tensor<16x32xf32>, tensor<24x32xf32>) -> tensor<16x24xf32>
-  attn.store %s, %o[%c0, %c0] : tensor<16x24xf32>, !g
+  attn.store %s, %o[%c0, %c0] : tensor<16x24xf32>, !s
 }
 
 // -----
@@ -157,6 +157,7 @@ attn.kernel @gather {
 
 !h = memref<?x?x32xf16, strided<[?, ?, 1], offset: ?>>
 !g = memref<?x?x32xf32, strided<[?, ?, 1], offset: ?>>
+!s = memref<?x?x24xf32, strided<[?, ?, 1], offset: ?>>
 
 // A load that is only widened is read as f32 at once, in the layout of a second operand.
 // CHECK-LABEL: func.func private @widened_tiles
@@ -165,11 +166,11 @@ attn.kernel @gather {
 // CHECK-NEXT: arith.extf {{.*}} : vector<8xf16> to vector<8xf32>
 // CHECK-NEXT: vector.store {{.*}} : memref<24x32xf32>, vector<8xf32>
 attn.kernel @widened {
-^bb0(%q: !g, %k: !h, %o: !g, %begin: i64, %end: i64):
+^bb0(%q: !g, %k: !h, %o: !s, %begin: i64, %end: i64):
   %c0 = arith.constant 0 : i32
   %a = attn.load %q[%c0, %c0] : !g -> tensor<16x32xf32>
   %h = attn.load %k[%c0, %c0] : !h -> tensor<24x32xf16>
   %b = arith.extf %h : tensor<24x32xf16> to tensor<24x32xf32>
   %s = attn.dot %a, %b trans_b : (tensor<16x32xf32>, tensor<24x32xf32>) -> tensor<16x24xf32>
-  attn.store %s, %o[%c0, %c0] : tensor<16x24xf32>, !g
+  attn.store %s, %o[%c0, %c0] : tensor<16x24xf32>, !s
 }
