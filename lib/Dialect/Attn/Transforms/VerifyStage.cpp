@@ -153,17 +153,14 @@ void Checker::kernelBody(KernelOp kernel) {
   }
 }
 
-/// U1, and every tensor in a role spread over its warps.
+/// Every warp has a role (one only: that is U1, which the op checks), and every tensor in a role is spread over its
+/// warps.
 void Checker::roles(KernelOp kernel) {
   llvm::SmallVector<bool> taken(kernel.getThreads().value_or(0) / 32);
   for (RoleOp role : kernel.getBody().getOps<RoleOp>()) {
     for (int64_t warp = role.getFirstWarp(), end = warp + role.getWarps(); warp < end; ++warp) {
       if (warp >= static_cast<int64_t>(taken.size())) {
         broken(role, "attn-plan-memory", "the block has threads for all warps of its roles");
-        break;
-      }
-      if (taken[warp]) {
-        broken(role, "attn-partition-roles", "a warp has one role");
         break;
       }
       taken[warp] = true;

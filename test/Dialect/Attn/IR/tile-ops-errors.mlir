@@ -394,8 +394,8 @@ func.func @launch_n1(%n: index) {
 
 // -----
 
-// expected-note @below {{it is this builtin.module}}
-module @not_a_kernel {}
+// expected-note @below {{it is this memref.global}}
+memref.global "private" @not_a_kernel : memref<4xf32>
 func.func @launch_n3(%n: index) {
   // expected-error @below {{'attn.launch' op expects 'not_a_kernel' to be a kernel}}
   attn.launch @not_a_kernel tiles(%n, %n, %n) args(%n : index)

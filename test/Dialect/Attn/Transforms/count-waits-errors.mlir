@@ -199,7 +199,8 @@ attn.kernel @never_released {
 !r2 = !attn.ring<2, !b>
 !t = tensor<16x16xf16>
 attn.kernel @store_over_what_is_read {
-^bb0(%m: !g, %n: i32, %x: !t):
+^bb0(%m: !g, %n: i32):
+  %x = arith.constant dense<0.0> : !t
   %K = attn.alloc as "K" : !r2
   %O = attn.alloc as "O" over "K" : !b
   attn.role "compute" warps 0 + 2 groups 1 {
@@ -224,7 +225,8 @@ attn.kernel @store_over_what_is_read {
 !r2 = !attn.ring<2, !b>
 !t = tensor<16x16xf16>
 attn.kernel @store_over_what_is_kept {
-^bb0(%m: !g, %n: i32, %x: !t):
+^bb0(%m: !g, %n: i32):
+  %x = arith.constant dense<0.0> : !t
   %K = attn.alloc as "K" : !r2
   %O = attn.alloc as "O" over "K" : !b
   attn.role "compute" warps 0 + 2 groups 1 {
@@ -249,7 +251,8 @@ attn.kernel @store_over_what_is_kept {
 !r2 = !attn.ring<2, !b>
 !t = tensor<16x16xf16>
 attn.kernel @read_before_all_have_stored {
-^bb0(%m: !g, %n: i32, %x: !t):
+^bb0(%m: !g, %n: i32):
+  %x = arith.constant dense<0.0> : !t
   %O = attn.alloc as "O" : !b
   %P = attn.alloc as "P" over "O" : !b
   attn.role "compute" warps 0 + 2 groups 1 {
@@ -271,7 +274,8 @@ attn.kernel @read_before_all_have_stored {
 !r2 = !attn.ring<2, !b>
 !t = tensor<16x16xf16>
 attn.kernel @store_before_all_have_read {
-^bb0(%m: !g, %n: i32, %x: !t):
+^bb0(%m: !g, %n: i32):
+  %x = arith.constant dense<0.0> : !t
   %O = attn.alloc as "O" : !b
   %P = attn.alloc as "P" over "O" : !b
   attn.role "compute" warps 0 + 2 groups 1 {

@@ -24,12 +24,13 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, s
 
 !b = !attn.buf<tensor<16x16xf16>, 32>
 module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, smem = 4096>} {
-  attn.kernel @over_nothing {
+  attn.kernel @over_each_other {
   ^bb0(%n: i32):
     attn.role "compute" warps 0 + 1 groups 1 {
     ^bb0(%g: i32):
       // expected-error @below {{expects 'over' to lead to another alloc of the kernel, got "Q"}}
       %O = attn.alloc as "O" over "Q" : !b
+      %Q = attn.alloc as "Q" over "O" : !b
       attn.yield
     }
   }

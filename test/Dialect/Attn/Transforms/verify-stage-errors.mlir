@@ -73,13 +73,14 @@ module attributes {attn.target = #attn.target<chip = "toy", family = cpu>} {
 // -----
 
 module attributes {attn.target = #attn.target<chip = "toy", family = cpu>} {
-  func.func @host(%n: index) {
+  func.func @host(%x: index, %n: i32) {
+    // The range of tile ids is added when tiles are lowered, not before.
     // expected-error @below {{a launch passes what its kernel takes; attn-map-to-grid should have seen to it}}
-    attn.launch @f tiles(%n, %n, %n) args(%n : index)
+    attn.launch @f tiles(%x, %x, %x) args(%n : i32)
     return
   }
   attn.kernel @f attributes {schedule = #attn.schedule<tile = [16, 16], warps = [1, 1]>} {
-  ^bb0(%n: i32):
+  ^bb0(%n: i32, %begin: i64, %end: i64):
     attn.tiles single(%n, %n, %n) {
     ^bb0(%t: i32, %i: i32, %h: i32, %b: i32):
       attn.yield
@@ -126,8 +127,8 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} 
   ^bb0(%n: i32):
     // expected-error @below {{every alloc has an offset; attn-plan-memory should have seen to it}}
     %A = attn.alloc as "A" : !b
-    // expected-error @below {{its offset is a multiple of 1024; attn-plan-memory should have seen to it}}
-    %B = attn.alloc as "B" at 128 : !b
+    // expected-error @below {{its offset is a multiple of 128; attn-plan-memory should have seen to it}}
+    %B = attn.alloc as "B" at 16 : !attn.buf<tensor<16x16xf16>, 0>
     %C = attn.alloc as "C" at 1024 : !attn.ring<3, !b>
     // expected-error @below {{only allocs joined by 'over' share bytes; attn-plan-memory should have seen to it}}
     %D = attn.alloc as "D" at 2048 : !b
@@ -242,18 +243,19 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} 
 // -----
 
 module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} {
-  attn.kernel @roles_overlap attributes {smem_bytes = 0 : i64, threads = 64 : i64} {
+  attn.kernel @two_roles attributes {smem_bytes = 0 : i64, threads = 96 : i64} {
   ^bb0(%n: i32):
     attn.role "a" warps 0 + 2 groups 1 {
     ^bb0(%g: i32):
       attn.yield
     }
-    // expected-error @below {{a warp has one role; attn-partition-roles should have seen to it}}
-    attn.role "b" warps 1 + 1 groups 1 {
+    attn.role "b" warps 2 + 1 groups 1 {
     ^bb0(%g: i32):
-      %s = arith.constant dense<0.0> : tensor<16x16xf16, #attn.frag<1, 1>>
+      // expected-error @below {{every tensor in a role is spread over registers; attn-assign-fragments should have seen to it}}
+      %s = arith.constant dense<0.0> : tensor<16x16xf16>
+      // expected-error @below {{every tensor in a role is spread over registers; attn-assign-fragments should have seen to it}}
       // expected-error @below {{a product reads B from shared memory; attn-partition-roles should have seen to it}}
-      %d = attn.dot %s, %s : (tensor<16x16xf16, #attn.frag<1, 1>>, tensor<16x16xf16, #attn.frag<1, 1>>) -> tensor<16x16xf32, #attn.frag<1, 1>>
+      %d = attn.dot %s, %s : (tensor<16x16xf16>, tensor<16x16xf16>) -> tensor<16x16xf32>
       attn.yield
     }
   }

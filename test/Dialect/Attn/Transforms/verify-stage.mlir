@@ -54,7 +54,7 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, s
 func.func @host(%q: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %d = memref.dim %q, %c0 : memref<?xf32>
-  attn.launch @f tiles(%d) args(%q : memref<?xf32>)
+  attn.launch @f tiles(%d, %d, %d) args(%q : memref<?xf32>)
   return
 }
 llvm.func @f() attributes {nvvm.kernel} {
