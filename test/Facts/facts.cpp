@@ -17,7 +17,7 @@ int main() {
   std::fputs(listChips().c_str(), stdout);
 
   // CHECK: family    pass     head dim  schedule (source)
-  // CHECK-NEXT: mma_sync  forward  <= 64     tile = [128, 64], warps = [4, 1],
+  // CHECK-NEXT: mma_sync  forward  <= 64     tile = [128, 128], warps = [4, 1],
   // CHECK: cpu       forward  <= 256    tile = [64, 64]
   std::fputs(listSchedules().c_str(), stdout);
 
@@ -26,7 +26,7 @@ int main() {
               findChip("cpu")->ptxFeature.data(), findChip("sm_70") ? "known" : "unknown");
 
   // Every head dimension has at least one row; a class does not run into the next one.
-  // CHECK: rows: 1 2 2 3, beyond: 0
+  // CHECK: rows: 2 2 2 4, beyond: 0
   auto rows = [](int64_t d) { return schedulesFor(Family::MmaSync, Pass::Forward, d).size(); };
   std::printf("rows: %zu %zu %zu %zu, beyond: %zu\n", rows(8), rows(72), rows(192), rows(256), rows(264));
 

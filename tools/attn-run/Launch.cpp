@@ -121,8 +121,11 @@ private:
   std::vector<void *> memory;
 };
 
-Timing launchOnGpu(attn_kernel *kernel, Operands &operands, const Options &options) {
+Timing launchOnGpu(KernelOwner owner, Operands &operands, const Options &options) {
   Gpu gpu(options.gpu);
+  // Unloaded before the device is closed: its code lives in the device's context.
+  const KernelOwner unloadsFirst = std::move(owner);
+  attn_kernel *kernel = unloadsFirst.get();
   Timing timing;
   timing.device = attn_device_name(gpu.device);
   std::vector<void *> buffers;
@@ -188,10 +191,11 @@ double Timing::median() const {
   return sorted.empty() ? 0 : (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
 }
 
-Timing launch(attn_kernel *kernel, Operands &operands, const Options &options) {
+Timing launch(KernelOwner kernel, Operands &operands, const Options &options) {
   Watchdog watchdog(options.timeout);
-  const bool onCpu = attn_kernel_chip(kernel) == std::string("cpu");
-  return onCpu ? launchOnCpu(kernel, operands, options) : launchOnGpu(kernel, operands, options);
+  if (attn_kernel_chip(kernel.get()) == std::string("cpu"))
+    return launchOnCpu(kernel.get(), operands, options);
+  return launchOnGpu(std::move(kernel), operands, options);
 }
 
 } // namespace run

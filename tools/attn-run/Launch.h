@@ -10,6 +10,8 @@
 
 #include "Operands.h"
 
+#include <memory>
+
 namespace attn {
 namespace run {
 
@@ -20,10 +22,15 @@ struct Timing {
   double median() const;
 };
 
+struct Unload {
+  void operator()(attn_kernel *kernel) const { attn_kernel_unload(kernel); }
+};
+using KernelOwner = std::unique_ptr<attn_kernel, Unload>;
+
 /// Launches once to warm up, then options.repeat times; outputs end up in the
 /// operands' host memory. A kernel that takes longer than options.timeout ends
 /// the process with exit code 3: a GPU that hangs cannot be talked to.
-Timing launch(attn_kernel *kernel, Operands &operands, const Options &options);
+Timing launch(KernelOwner kernel, Operands &operands, const Options &options);
 
 } // namespace run
 } // namespace attn

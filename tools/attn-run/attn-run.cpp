@@ -139,7 +139,7 @@ void printJson(const Report &report, const Operands &operands, const Options &op
 int run(const Options &options) {
   attn_kernel *kernel = nullptr;
   require(attn_kernel_load(options.manifest.c_str(), &kernel));
-  const std::unique_ptr<attn_kernel, void (*)(attn_kernel *)> owner(kernel, attn_kernel_unload);
+  KernelOwner owner(kernel);
 
   Report report;
   report.manifest = options.manifest;
@@ -161,7 +161,7 @@ int run(const Options &options) {
   report.flops = 2.0 * static_cast<double>(problem.batch() * problem.queryHeads()) * problem.visiblePairs() *
                  static_cast<double>(problem.headDim() + problem.valueDim());
 
-  report.timing = launch(kernel, operands, options);
+  report.timing = launch(std::move(owner), operands, options);
   for (size_t output : operands.outputs)
     if (const auto at = operands.all[output].strayWrite(); at && report.stray.empty())
       report.stray = operands.all[output].name + ": byte " + std::to_string(*at) +
