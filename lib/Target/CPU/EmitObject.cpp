@@ -21,6 +21,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
+#include "llvm/Transforms/Scalar/LoopIdiomRecognize.h"
 
 using namespace mlir;
 using namespace attn;
@@ -81,6 +82,9 @@ llvm::Expected<CpuTarget> attn::getCpuTarget(StringRef name) {
 }
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  // The search for CRC loops walks every path of operands back to a loop's phi: minutes for a region with a few
+  // polynomials. No kernel computes a CRC.
+  llvm::DisableLIRP::HashRecognize = true;
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager sccs;
