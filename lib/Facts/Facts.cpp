@@ -15,13 +15,13 @@ using namespace attn::facts;
 
 namespace {
 constexpr Chip kChips[] = {
-#define CHIP(name, family, smemBlock, smemSM, sms, regs, ptx, source)                                                  \
-  {name, Family::family, smemBlock, smemSM, sms, regs, ptx, ptx ? "+ptx" #ptx : "", source},
+#define CHIP(name, family, smemBlock, smemSM, sms, regs, threads, ptx, source)                                         \
+  {name, Family::family, smemBlock, smemSM, sms, regs, threads, ptx, ptx ? "+ptx" #ptx : "", source},
 #include "Chips.def"
 };
 
 constexpr MmaShape kMmaShapes[] = {
-#define MMA(family, m, n, k, element) {Family::family, m, n, k, element},
+#define MMA(family, m, n, k, multipleN, element) {Family::family, m, n, k, multipleN, element},
 #include "MmaShapes.def"
 };
 
@@ -33,7 +33,7 @@ constexpr ScheduleRow kSchedules[] = {
 constexpr bool chipsAreSane() {
   for (const Chip &chip : kChips) {
     bool isCpu = chip.family == Family::Cpu;
-    if (isCpu != (chip.ptxVersion == 0) || isCpu != (chip.smemPerBlock == 0))
+    if (isCpu != (chip.ptxVersion == 0) || isCpu != (chip.smemPerBlock == 0) || isCpu != (chip.threadsPerSM == 0))
       return false;
     // One block may use all of an SM but what the driver keeps.
     if (!isCpu && chip.smemPerBlock + kReservedSmemPerBlock != chip.smemPerSM)

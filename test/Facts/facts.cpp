@@ -25,6 +25,15 @@ int main() {
   std::printf("sm_80 %s, cpu '%s', sm_70 %s\n", findChip("sm_80")->ptxFeature.data(),
               findChip("cpu")->ptxFeature.data(), findChip("sm_70") ? "known" : "unknown");
 
+  // CHECK: resident threads: sm_80 2048, sm_86 1536, sm_90a 2048, sm_120 1536
+  std::printf("resident threads:");
+  const char *separator = " ";
+  for (const char *chip : {"sm_80", "sm_86", "sm_90a", "sm_120"}) {
+    std::printf("%s%s %d", separator, chip, int(findChip(chip)->threadsPerSM));
+    separator = ", ";
+  }
+  std::puts("");
+
   // Every head dimension has at least one row; a class does not run into the next one.
   // CHECK: rows: 2 2 2 4, beyond: 0
   auto rows = [](int64_t d) { return schedulesFor(Family::MmaSync, Pass::Forward, d).size(); };

@@ -13,6 +13,7 @@
 #include "Report.h"
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/Target.h"
 #include "attn/InitAll.h"
 #include "attn/Pipelines/Pipelines.h"
 #include "attn/Target/Assemble.h"
@@ -301,11 +302,9 @@ int Compilation::run() {
       return complain(toString(std::move(error)));
     return 0;
   }
-  auto target = (*module)->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr);
-  if (!target) {
-    module->emitError("has no attn.target; IR past the spec says which chip it is for");
+  TargetAttr target = requireTarget(*module);
+  if (!target)
     return 1;
-  }
   if (int code = emit(target.getFamily() == Family::Cpu))
     return code;
   if (job.report)

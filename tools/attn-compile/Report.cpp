@@ -18,11 +18,15 @@ using namespace attn;
 
 /// Blocks that fit on an SM at once. Registers are handed out to warps in units of 256.
 static int64_t blocksPerSM(TargetAttr target, LaunchBounds bounds, int64_t smemBytes, int64_t registers) {
-  int64_t blocks = 2048 / std::max<int64_t>(bounds.threads, 1);
+  const facts::Chip *chip = facts::findChip(std::string_view(target.getChip()));
+  // A chip without a row (a module may state any) is judged by the smallest SM there is.
+  int64_t threads = chip ? chip->threadsPerSM : 1536;
+  int64_t blocks = threads / std::max<int64_t>(bounds.threads, 1);
   blocks = std::min(blocks, target.getSmemSm() / (smemBytes + facts::kReservedSmemPerBlock));
   if (registers) {
-    int64_t warps = llvm::divideCeil(bounds.threads, 32);
-    blocks = std::min(blocks, target.getRegs() / static_cast<int64_t>(warps * llvm::alignTo(registers * 32, 256)));
+    int64_t warps = llvm::divideCeil(bounds.threads, facts::kWarpLanes);
+    blocks = std::min(blocks, target.getRegs() /
+                                  static_cast<int64_t>(warps * llvm::alignTo(registers * facts::kWarpLanes, 256)));
   }
   return blocks;
 }
@@ -39,6 +43,8 @@ std::string attn::reportKernel(ModuleOp module, StringRef kernel, const Assemble
     if (assembler)
       os << ", " << assembler->registers << " registers, " << assembler->spillStoreBytes << " bytes spilled";
     os << ", " << blocksPerSM(target, bounds, smemBytes, assembler ? assembler->registers : 0) << " blocks per SM";
+    if (target.getSms() > 1)
+      os << " (SMs: " << target.getSms() << ")";
     if (!assembler)
       os << " (registers unknown: no ptxas)";
   }

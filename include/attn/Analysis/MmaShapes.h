@@ -7,31 +7,27 @@
 #ifndef ATTN_ANALYSIS_MMASHAPES_H
 #define ATTN_ANALYSIS_MMASHAPES_H
 
+#include "attn/Facts/Facts.h"
+
 #include <cstdint>
 #include <optional>
 
 namespace attn {
 
-/// One row of what a family can multiply: 16-bit operands, f32 accumulation. A dot is a grid of these.
-struct MmaShape {
-  int64_t m, n, k;   ///< of one instruction
-  int64_t multipleN; ///< the columns of a dot come in multiples of this (two column atoms share one ldmatrix.x4)
-};
-
-/// mma.sync of sm_80 and later.
-constexpr MmaShape kMmaSync{16, 8, 16, 16};
-
-/// How many instructions a warp issues for its part of a dot, or nothing if the shape does not divide it.
+/// How many instructions a warp issues for its part of a dot: `rowAtoms` x `colGroups` x `steps` of them, each group
+/// `multipleN` columns.
 struct MmaGrid {
-  int64_t rowAtoms, colPairs, steps;
+  int64_t rowAtoms, colGroups, steps;
 };
-constexpr std::optional<MmaGrid> mmaGrid(const MmaShape &shape, int64_t m, int64_t n, int64_t k, int64_t warpsM) {
-  if (m % (shape.m * warpsM) || n % shape.multipleN || k % shape.k)
-    return std::nullopt;
-  return MmaGrid{m / (shape.m * warpsM), n / shape.multipleN, k / shape.k};
-}
 
-static_assert(mmaGrid(kMmaSync, 128, 64, 128, 4)->colPairs == 4 && !mmaGrid(kMmaSync, 128, 40, 64, 4));
+/// The grid of an m x n x k dot on warpsM x warpsN warps, or nothing if the instruction does not divide it. The one
+/// check: who spreads tiles and who emits instructions both ask here.
+constexpr std::optional<MmaGrid> mmaGrid(const facts::MmaShape &shape, int64_t m, int64_t n, int64_t k, int64_t warpsM,
+                                         int64_t warpsN = 1) {
+  if (m % (shape.m * warpsM) || n % (shape.multipleN * warpsN) || k % shape.k)
+    return std::nullopt;
+  return MmaGrid{m / (shape.m * warpsM), n / (shape.multipleN * warpsN), k / shape.k};
+}
 
 } // namespace attn
 

@@ -30,6 +30,7 @@ struct Chip {
   int64_t smemPerSM;           ///< bytes of shared memory an SM has for all its blocks
   int64_t sms;                 ///< multiprocessors of the usual part; the runtime asks the device itself
   int64_t regsPerSM;           ///< 32-bit registers of an SM
+  int64_t threadsPerSM;        ///< threads that may be resident on an SM
   int64_t ptxVersion;          ///< PTX ISA to emit, times ten; 0: no PTX
   std::string_view ptxFeature; ///< the same as a feature of the NVPTX back end
   std::string_view source;
@@ -39,6 +40,10 @@ struct Chip {
 constexpr int64_t kReservedSmemPerBlock = 1024;
 /// Registers a thread can name.
 constexpr int64_t kMaxRegsPerThread = 255;
+/// Threads of a warp, and the rows and columns of one accumulator of mma.sync (a picture is in FragmentCoords.h).
+constexpr int64_t kWarpLanes = 32, kAtomRows = 16, kAtomCols = 8;
+/// Threads a block may have.
+constexpr int64_t kMaxThreadsPerBlock = 1024;
 /// The largest head dimension the rows below were made and tested for.
 constexpr int64_t kMaxHeadDim = 256;
 
@@ -50,6 +55,7 @@ const Chip *findChip(std::string_view name);
 struct MmaShape {
   Family family;
   int64_t m, n, k;
+  int64_t multipleN;        ///< the columns of a dot come in multiples of this
   std::string_view element; ///< type of A and B
 };
 const std::vector<MmaShape> &mmaShapes();

@@ -8,6 +8,7 @@
 #include "attn/Conversion/Passes.h"
 
 #include "Lowering.h"
+#include "attn/Dialect/Attn/IR/Target.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -57,11 +58,9 @@ struct AttnToNVVM : attn::impl::ConvertAttnToNVVMPassBase<AttnToNVVM> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto target = module->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr);
-    if (!target) {
-      module.emitError("has no ") << AttnDialect::kTargetAttr << "; run attn-set-target first";
+    TargetAttr target = requireTarget(module);
+    if (!target)
       return signalPassFailure();
-    }
     const FamilyLowerings *family =
         llvm::find_if(kFamilies, [&](const FamilyLowerings &f) { return f.family == target.getFamily(); });
     if (family == std::end(kFamilies)) {

@@ -140,7 +140,7 @@ struct RoleLowering : Lowering<RoleOp> {
 struct SyncLowering : Lowering<SyncOp> {
   using Lowering::Lowering;
   LogicalResult matchAndRewrite(SyncOp op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<NVVM::Barrier0Op>(op); // the only group is the block
+    rewriter.replaceOpWithNewOp<NVVM::Barrier0Op>(op); // either scope: the one group is the block
     return success();
   }
 };

@@ -93,9 +93,12 @@ RankedTensorType aTileOf(DotOp op) {
   return cast<RankedTensorType>(op.getA().getType());
 }
 
+/// The instruction; its f16 and bf16 forms have one shape.
+const facts::MmaShape &mmaSync() { return *facts::findMmaShape(facts::Family::MmaSync, "bf16"); }
+
 std::optional<MmaGrid> gridOf(DotOp op) {
   const Fragment acc = Fragment::of(op.getResult().getType());
-  return mmaGrid(kMmaSync, acc.rows, acc.cols, aTileOf(op).getDimSize(1), acc.warpsM);
+  return mmaGrid(mmaSync(), acc.rows, acc.cols, aTileOf(op).getDimSize(1), acc.warpsM);
 }
 
 struct DotLowering : Lowering<DotOp> {
@@ -126,11 +129,11 @@ struct DotLowering : Lowering<DotOp> {
     else
       c.assign(acc.size(), arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getF32FloatAttr(0.0f)));
 
-    const int64_t numGroups = grid.steps * grid.colPairs;
+    const int64_t numGroups = grid.steps * grid.colGroups;
     SmallVector<SmallVector<Value>> aLoaded(grid.steps * grid.rowAtoms), bLoaded(numGroups);
     const SmallVector<int64_t> steps = stepOrder(grid.steps, op.getTransB() ? bBlocks.columnsPerPanel() : grid.steps);
     auto issueLoads = [&](int64_t g) {
-      int64_t step = steps[g / grid.colPairs], pair = g % grid.colPairs;
+      int64_t step = steps[g / grid.colGroups], pair = g % grid.colGroups;
       for (int64_t a = 0; pair == 0 && a < grid.rowAtoms; ++a) {
         SmallVector<Value> &regs = aLoaded[step * grid.rowAtoms + a];
         if (aBlocks)
@@ -148,7 +151,7 @@ struct DotLowering : Lowering<DotOp> {
     for (int64_t g = 0; g < numGroups; ++g) {
       if (g + kLookahead < numGroups)
         issueLoads(g + kLookahead);
-      int64_t step = steps[g / grid.colPairs], pair = g % grid.colPairs;
+      int64_t step = steps[g / grid.colGroups], pair = g % grid.colGroups;
       for (int64_t half = 0; half < 2; ++half) {
         auto b = ArrayRef(bLoaded[g]).slice(2 * half, 2);
         for (int64_t a = 0; a < grid.rowAtoms; ++a) {
@@ -190,7 +193,7 @@ struct DotLowering : Lowering<DotOp> {
     std::optional<std::array<NVVM::MMATypes, 2>> operandTypes;
     if (element.isBF16())
       operandTypes = {NVVM::MMATypes::bf16, NVVM::MMATypes::bf16};
-    auto mma = NVVM::MmaOp::create(e.b, e.loc, type, a, b, c, ArrayRef<int64_t>{kMmaSync.m, kMmaSync.n, kMmaSync.k},
+    auto mma = NVVM::MmaOp::create(e.b, e.loc, type, a, b, c, ArrayRef<int64_t>{mmaSync().m, mmaSync().n, mmaSync().k},
                                    /*b1Op=*/std::nullopt, /*intOverflow=*/std::nullopt, operandTypes,
                                    std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
     for (auto [i, value] : llvm::enumerate(c))
@@ -221,7 +224,7 @@ LogicalResult attn::nvvm::checkMmaSync(Operation *op, int64_t) {
            << acc.warpsM << ", " << acc.warpsN << "]";
   if (!gridOf(dot))
     return op->emitOpError("has no mma.sync shape: expects rows in multiples of ")
-           << kMmaSync.m * acc.warpsM << ", columns of " << kMmaSync.multipleN << ", depth of " << kMmaSync.k
+           << mmaSync().m * acc.warpsM << ", columns of " << mmaSync().multipleN << ", depth of " << mmaSync().k
            << ", got " << acc.rows << "x" << acc.cols << "x" << aTileOf(dot).getDimSize(1);
   return success();
 }

@@ -10,6 +10,7 @@
 #include "attn/Target/EmitPTX.h"
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/Target.h"
 #include "attn/Facts/Facts.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -123,9 +124,9 @@ static LogicalResult checkSelectable(Operation *root) {
 }
 
 FailureOr<std::string> attn::emitPTX(ModuleOp module, llvm::StringRef kernel) {
-  auto target = module->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr);
+  TargetAttr target = requireTarget(module);
   if (!target)
-    return module.emitError("has no attn.target; a chip is needed to emit PTX");
+    return failure();
   const facts::Chip *chip = facts::findChip(std::string_view(target.getChip()));
   if (!chip || !chip->ptxVersion)
     return module.emitError("no PTX can be emitted for chip '") << target.getChip() << "'";

@@ -1,7 +1,7 @@
 // One error a kernel, at the operation, before anything is rewritten.
 // RUN: attn-opt %s --convert-attn-to-nvvm --split-input-file --verify-diagnostics
 
-// expected-error @below {{has no attn.target; run attn-set-target first}}
+// expected-error @below {{needs attn.target on the module; run attn-set-target first}}
 module {}
 
 // -----

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Facts/Facts.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -173,6 +174,7 @@ LogicalResult FragAttr::verify(function_ref<InFlightDiagnostic()> emitError, int
 
 LogicalResult FragAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                                        function_ref<InFlightDiagnostic()> emitError) const {
+  using facts::kAtomCols, facts::kAtomRows;
   Form form = getForm();
   if (llvm::any_of(shape, ShapedType::isDynamic))
     return emitError() << "expects a static shape with #attn.frag";
@@ -180,12 +182,12 @@ LogicalResult FragAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
   if (shape.size() != rank)
     return emitError() << "expects rank " << rank << " with #attn.frag form " << stringifyForm(form) << ", got "
                        << shape.size();
-  if (form != Form::Cols && shape.front() % (16 * getWarpsM())) // F1
-    return emitError() << "expects rows in a multiple of " << 16 * getWarpsM() << " (16 for each of " << getWarpsM()
-                       << " warps), got " << shape.front();
-  if ((form == Form::Tile || form == Form::Cols) && shape.back() % (8 * getWarpsN())) // F2
-    return emitError() << "expects columns in a multiple of " << 8 * getWarpsN() << " (8 for each of " << getWarpsN()
-                       << " warps), got " << shape.back();
+  if (form != Form::Cols && shape.front() % (kAtomRows * getWarpsM())) // F1
+    return emitError() << "expects rows in a multiple of " << kAtomRows * getWarpsM() << " (" << kAtomRows
+                       << " for each of " << getWarpsM() << " warps), got " << shape.front();
+  if ((form == Form::Tile || form == Form::Cols) && shape.back() % (kAtomCols * getWarpsN())) // F2
+    return emitError() << "expects columns in a multiple of " << kAtomCols * getWarpsN() << " (" << kAtomCols
+                       << " for each of " << getWarpsN() << " warps), got " << shape.back();
   if (form == Form::Quads && shape.back() != 4) // F3
     return emitError() << "expects 4 columns, one a lane of the quad, got " << shape.back();
   return success();

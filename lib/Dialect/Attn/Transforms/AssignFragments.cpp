@@ -21,7 +21,11 @@
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include "Families.h"
+#include "attn/Analysis/FragmentCoords.h"
+#include "attn/Analysis/MmaShapes.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/Target.h"
 #include "attn/Facts/Facts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -96,18 +100,18 @@ LogicalResult Assigner::checkDot(DotOp dot) {
   std::string element;
   llvm::raw_string_ostream(element) << a.getElementType();
   int64_t m = c.getDimSize(0), n = c.getDimSize(1), k = a.getDimSize(1);
-  auto family = this->family == Family::Wgmma ? facts::Family::Wgmma : facts::Family::MmaSync;
+  facts::Family family = toFacts(this->family);
   const facts::MmaShape *shape = facts::findMmaShape(family, element);
   bool sameType = a.getElementType() == b.getElementType();
-  if (shape && sameType && m % (shape->m * warpsM) == 0 && n % ((shape->n ? shape->n : 8) * warpsN) == 0 &&
-      k % shape->k == 0)
+  if (shape && sameType && mmaGrid(*shape, m, n, k, warpsM, warpsN))
     return success();
   InFlightDiagnostic diag = dot.emitOpError("has no matrix instruction for M = ")
                             << m << ", N = " << n << ", K = " << k << ", A of " << a.getElementType() << ", B of "
                             << b.getElementType() << " on " << warpsM << " x " << warpsN << " warps; there are:";
   for (const facts::MmaShape &row : facts::mmaShapes())
     if (row.family == family)
-      diag << " m" << row.m << "n" << row.n << "k" << row.k << " " << StringRef(row.element);
+      diag << " m" << row.m << "n" << row.n << "k" << row.k << " " << StringRef(row.element) << " (N in multiples of "
+           << row.multipleN << ")";
   return diag;
 }
 
@@ -283,12 +287,12 @@ LogicalResult Assigner::setType(Value value) {
     form = known == forms.end() ? Form::Rows : known->second;
   }
   // F1, F2: whole atoms of 16 rows and 8 columns for every warp.
-  bool rowsFit = form == Form::Cols || type.getDimSize(0) % (16 * warpsM) == 0;
-  bool colsFit = form == Form::Rows || type.getShape().back() % (8 * warpsN) == 0;
+  bool rowsFit = form == Form::Cols || type.getDimSize(0) % (kAtomRows * warpsM) == 0;
+  bool colsFit = form == Form::Rows || type.getShape().back() % (kAtomCols * warpsN) == 0;
   if (!rowsFit || !colsFit)
     return emitError(value.getLoc()) << type << " cannot be spread over " << warpsM << " x " << warpsN
-                                     << " warps: expects rows in multiples of " << 16 * warpsM
-                                     << " and columns in multiples of " << 8 * warpsN;
+                                     << " warps: expects rows in multiples of " << kAtomRows * warpsM
+                                     << " and columns in multiples of " << kAtomCols * warpsN;
   RankedTensorType encoded = encode(type, form);
   if (auto constant = value.getDefiningOp<arith::ConstantOp>()) {
     auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
@@ -332,7 +336,7 @@ LogicalResult Assigner::run() {
     RankedTensorType type = dot.getResult().getType();
     remark::analysis(dot.getLoc(), remark::RemarkOpts::name("fragment").category(DEBUG_TYPE))
         << "accumulator of " << remark::metric("dot", dot.getLabel().value_or("a product"))
-        << remark::metric("registers", type.getNumElements() / (32 * warpsM * warpsN));
+        << remark::metric("registers", type.getNumElements() / (kWarpLanes * warpsM * warpsN));
   });
   return success();
 }
@@ -345,12 +349,11 @@ struct AssignFragments : attn::impl::AssignFragmentsPassBase<AssignFragments> {
 } // namespace
 
 void AssignFragments::runOnOperation() {
-  auto target = getOperation()->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr);
   WalkResult result = getOperation().walk([&](RoleOp role) -> WalkResult {
     auto kernel = role->getParentOfType<KernelOp>();
+    TargetAttr target = requireTarget(role);
     if (!target)
-      return role.emitOpError("needs a target on its module, got none; run attn-set-target first"),
-             WalkResult::interrupt();
+      return WalkResult::interrupt();
     if (!kernel || !kernel.getScheduleAttr())
       return role.emitOpError("needs a schedule on its kernel, got none"), WalkResult::interrupt();
     LDBG() << "assign fragments in role " << role.getName();

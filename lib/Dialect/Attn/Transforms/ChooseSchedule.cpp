@@ -10,9 +10,12 @@
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include "Families.h"
+#include "attn/Analysis/FragmentCoords.h"
 #include "attn/Analysis/RegisterEstimate.h"
 #include "attn/Analysis/SharedPlan.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/Target.h"
 #include "attn/Facts/Facts.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -47,18 +50,6 @@ constexpr struct {
 constexpr int64_t kShortListDepth = 2;
 } // namespace
 
-static facts::Family toFacts(Family family) {
-  switch (family) {
-  case Family::MmaSync:
-    return facts::Family::MmaSync;
-  case Family::Wgmma:
-    return facts::Family::Wgmma;
-  case Family::Cpu:
-    return facts::Family::Cpu;
-  }
-  return facts::Family::Cpu;
-}
-
 static ScheduleAttr withRule(ScheduleAttr schedule, const Twine &rule) {
   return ScheduleAttr::get(schedule.getContext(), schedule.getTile(), schedule.getWarps(), schedule.getDepthQ(),
                            schedule.getDepthK(), schedule.getDepthV(), schedule.getBlocks(), schedule.getTiles(),
@@ -76,7 +67,7 @@ static int64_t smemBytes(ScheduleAttr schedule, HeadDims dims) {
 
 static int64_t regsPerThread(ScheduleAttr schedule, HeadDims dims) {
   return mmaSyncForwardRegs(schedule.getTileQueries(), schedule.getTileKeys(), paddedHeadDim(dims.dv),
-                            schedule.getNumWarps() * 32);
+                            schedule.getNumWarps() * kWarpLanes);
 }
 
 /// Why `schedule` cannot run on `target`, or nothing if it can. Reads "tile [..] ...".
@@ -92,9 +83,9 @@ static std::optional<std::string> whyNot(ScheduleAttr schedule, HeadDims dims, T
     return text;
   }
 
-  int64_t rows = 16 * schedule.getWarps()[0];
+  int64_t rows = kAtomRows * schedule.getWarps()[0];
   if (queries % rows || keys % 16) {
-    os << "is not a multiple of " << rows << " queries (16 for each of " << schedule.getWarps()[0]
+    os << "is not a multiple of " << rows << " queries (" << kAtomRows << " for each of " << schedule.getWarps()[0]
        << " warps) and 16 keys";
     return text;
   }
@@ -102,9 +93,9 @@ static std::optional<std::string> whyNot(ScheduleAttr schedule, HeadDims dims, T
     os << "has " << schedule.getWarps()[1] << " warps along the keys; a warp owns whole rows, so there must be 1";
     return text;
   }
-  int64_t threads = schedule.getNumWarps() * 32, blocks = schedule.getBlocks();
-  if (threads > 1024) {
-    os << "needs " << threads << " threads, a block has at most 1024";
+  int64_t threads = schedule.getNumWarps() * kWarpLanes, blocks = schedule.getBlocks();
+  if (threads > facts::kMaxThreadsPerBlock) {
+    os << "needs " << threads << " threads, a block has at most " << facts::kMaxThreadsPerBlock;
     return text;
   }
   int64_t bytes = smemBytes(schedule, dims);
@@ -215,13 +206,9 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto target = module->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr);
     WalkResult result = module.walk([&](SdpaOp op) {
-      if (!target) {
-        op.emitOpError() << "needs attn.target on the module; run attn-set-target first";
-        return WalkResult::interrupt();
-      }
-      return failed(choose(op, target)) ? WalkResult::interrupt() : WalkResult::advance();
+      TargetAttr target = requireTarget(op);
+      return !target || failed(choose(op, target)) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (result.wasInterrupted())
       signalPassFailure();

@@ -8,6 +8,7 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -101,16 +102,14 @@ struct LowerTiles : attn::impl::LowerTilesPassBase<LowerTiles> {
 } // namespace
 
 void LowerTiles::runOnOperation() {
-  auto target = getOperation()->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr);
   for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
     SmallVector<TilesOp> nests;
     kernel.walk([&](TilesOp tiles) { nests.push_back(tiles); });
     if (nests.empty())
       continue;
-    if (!target) {
-      kernel.emitOpError("needs a target on its module, got none; run attn-set-target first");
+    TargetAttr target = requireTarget(kernel);
+    if (!target)
       return signalPassFailure();
-    }
     bool cpu = target.getFamily() == Family::Cpu;
     Value begin, end;
     if (cpu) {

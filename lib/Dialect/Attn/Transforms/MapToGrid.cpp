@@ -12,6 +12,7 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -64,6 +65,9 @@ static bool growsWithRowTile(SweepOp sweep, Value rowTile) {
   return dependsOn(sweep.getHi(), rowTile) && !dependsOn(sweep.getLo(), rowTile);
 }
 
+/// The kernel made of a function.
+static std::string kernelName(func::FuncOp func) { return (func.getName() + "_fwd").str(); }
+
 namespace {
 /// Rewrites one function.
 class GridMapper {
@@ -83,7 +87,6 @@ public:
   }
 
 private:
-  std::string kernelName() { return (func.getName() + "_fwd").str(); }
   void buildKernel();
   void buildTiles(OpBuilder &b, IRMapping &values, Value section);
   void buildHostPlan();
@@ -103,7 +106,7 @@ void GridMapper::buildKernel() {
   OpBuilder b(func->getContext());
   b.setInsertionPointAfter(func);
   auto kernel =
-      KernelOp::create(b, loc, kernelName(), schedule, /*smem_bytes=*/IntegerAttr(), /*threads=*/IntegerAttr());
+      KernelOp::create(b, loc, kernelName(func), schedule, /*smem_bytes=*/IntegerAttr(), /*threads=*/IntegerAttr());
   Block *entry = b.createBlock(&kernel.getBody());
   IRMapping values;
   for (BlockArgument argument : func.getArguments())
@@ -180,7 +183,7 @@ void GridMapper::buildHostPlan() {
   SmallVector<Value> arguments(func.getArguments().begin(), func.getArguments().end());
   if (schedule.getSection())
     arguments.push_back(buildSection(b));
-  LaunchOp::create(b, loc, kernelName(), extents, arguments);
+  LaunchOp::create(b, loc, kernelName(func), extents, arguments);
   nest.erase();
   func->removeDiscardableAttr(AttnDialect::kScheduleAttr);
   // Sizes only the tiles used.
@@ -201,8 +204,8 @@ struct MapToGrid : attn::impl::MapToGridPassBase<MapToGrid> {
     auto schedule = func->getAttrOfType<ScheduleAttr>(AttnDialect::kScheduleAttr);
     if (!schedule)
       return func.emitOpError("expects '") << AttnDialect::kScheduleAttr << "': its loops were built from a schedule";
-    if (!getOperation()->hasAttr(AttnDialect::kTargetAttr))
-      return func.emitOpError("expects the module to have a target; run attn-set-target first");
+    if (!requireTarget(func))
+      return failure();
     if (nest.getRank() != 3 || !nest.isNormalized() || nest.getDynamicUpperBound().size() != 3 || nest.getNumResults())
       return nest.emitOpError("expects a nest over (batch, heads, row tiles) from 0 by 1, without results");
     auto sweeps = nest.getBody()->getOps<SweepOp>();
@@ -218,7 +221,7 @@ struct MapToGrid : attn::impl::MapToGridPassBase<MapToGrid> {
       diag.attachNote(nest.getLoc()) << "the kernel is made of this nest";
       return diag;
     }
-    std::string name = (func.getName() + "_fwd").str();
+    std::string name = kernelName(func);
     if (Operation *other = SymbolTable::lookupSymbolIn(getOperation(), name)) {
       InFlightDiagnostic diag = func.emitOpError("needs the name @") << name << " for its kernel";
       diag.attachNote(other->getLoc()) << "which is taken here";

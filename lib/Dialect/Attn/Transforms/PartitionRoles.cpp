@@ -25,6 +25,7 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -421,9 +422,10 @@ struct PartitionRoles : attn::impl::PartitionRolesPassBase<PartitionRoles> {
 };
 } // namespace
 
-static LogicalResult partition(KernelOp kernel, TargetAttr target) {
+static LogicalResult partition(KernelOp kernel) {
+  TargetAttr target = requireTarget(kernel);
   if (!target)
-    return kernel.emitOpError("needs a target on its module, got none; run attn-set-target first");
+    return failure();
   if (target.getFamily() != Family::MmaSync)
     return kernel.emitOpError("cannot be partitioned for family ")
            << stringifyFamily(target.getFamily()) << " (chip " << target.getChip() << "); roles exist for mma_sync";
@@ -436,10 +438,9 @@ static LogicalResult partition(KernelOp kernel, TargetAttr target) {
 }
 
 void PartitionRoles::runOnOperation() {
-  auto target = getOperation()->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr);
   for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
     LDBG() << "partition " << kernel.getSymName();
-    if (failed(partition(kernel, target)))
+    if (failed(partition(kernel)))
       return signalPassFailure();
   }
 }

@@ -19,6 +19,8 @@
 #include "attn/Analysis/SharedAllocs.h"
 #include "attn/Analysis/Swizzle.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/Target.h"
+#include "attn/Facts/Facts.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Remarks.h"
@@ -130,16 +132,18 @@ static LogicalResult planKernel(KernelOp kernel, TargetAttr target) {
               std::to_string(getSharedBytes(alloc)) + " " + describeAlloc(alloc);
     }
   kernel.setSmemBytesAttr(builder.getI64IntegerAttr(bytes));
-  kernel.setThreadsAttr(builder.getI64IntegerAttr(32 * warps));
+  kernel.setThreadsAttr(builder.getI64IntegerAttr(facts::kWarpLanes * warps));
   remark::passed(kernel.getLoc(), remark::RemarkOpts::name("plan").category(DEBUG_TYPE))
-      << remark::metric("smem_bytes", bytes) << remark::metric("threads", 32 * warps) << remark::metric("plan", plan);
+      << remark::metric("smem_bytes", bytes) << remark::metric("threads", facts::kWarpLanes * warps)
+      << remark::metric("plan", plan);
 
-  // What the schedule hoped for, and what the SM has; the driver keeps 1024 bytes of every block.
+  // What the schedule hoped for, and what the SM has; the driver keeps a part of every block.
   int64_t blocks = kernel.getScheduleAttr() ? kernel.getScheduleAttr().getBlocks() : 1;
-  if (target.getSmemSm() && blocks * (bytes + 1024) > target.getSmemSm())
+  if (target.getSmemSm() && blocks * (bytes + facts::kReservedSmemPerBlock) > target.getSmemSm())
     remark::missed(kernel.getLoc(), remark::RemarkOpts::name("blocks").category(DEBUG_TYPE))
         << "shared memory of an SM does not hold the blocks of the schedule: " << remark::metric("blocks", blocks)
-        << remark::metric("need", blocks * (bytes + 1024)) << remark::metric("smem_sm", target.getSmemSm());
+        << remark::metric("need", blocks * (bytes + facts::kReservedSmemPerBlock))
+        << remark::metric("smem_sm", target.getSmemSm());
   return success();
 }
 
@@ -151,12 +155,10 @@ struct PlanMemory : attn::impl::PlanMemoryPassBase<PlanMemory> {
 } // namespace
 
 void PlanMemory::runOnOperation() {
-  auto target = getOperation()->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr);
   for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-    if (!target) {
-      kernel.emitOpError("needs a target on its module, got none; run attn-set-target first");
+    TargetAttr target = requireTarget(kernel);
+    if (!target)
       return signalPassFailure();
-    }
     LDBG() << "plan " << kernel.getSymName();
     if (failed(planKernel(kernel, target)))
       return signalPassFailure();

@@ -9,6 +9,7 @@
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include "Families.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Facts/Facts.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -47,18 +48,6 @@ static std::string printable(StringRef name) {
   return text;
 }
 
-static Family toFamily(facts::Family family) {
-  switch (family) {
-  case facts::Family::MmaSync:
-    return Family::MmaSync;
-  case facts::Family::Wgmma:
-    return Family::Wgmma;
-  case facts::Family::Cpu:
-    return Family::Cpu;
-  }
-  return Family::Cpu;
-}
-
 namespace {
 struct SetTarget : attn::impl::SetTargetPassBase<SetTarget> {
   using SetTargetPassBase::SetTargetPassBase;
@@ -87,7 +76,7 @@ struct SetTarget : attn::impl::SetTargetPassBase<SetTarget> {
       return signalPassFailure();
     }
     module->setAttr(AttnDialect::kTargetAttr,
-                    TargetAttr::get(&getContext(), found->name, toFamily(found->family), found->smemPerBlock,
+                    TargetAttr::get(&getContext(), found->name, fromFacts(found->family), found->smemPerBlock,
                                     found->smemPerSM, found->sms, found->regsPerSM));
     remark::passed(module.getLoc(), remark::RemarkOpts::name("target").category(DEBUG_TYPE))
         << remark::metric("chip", StringRef(found->name)) << remark::metric("smem_bytes", found->smemPerBlock);

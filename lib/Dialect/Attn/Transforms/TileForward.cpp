@@ -20,7 +20,9 @@
 #include "InlineRegion.h"
 #include "Signature.h"
 #include "attn/Analysis/KeyRanges.h"
+#include "attn/Analysis/SharedPlan.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -90,7 +92,8 @@ private:
   }
   /// A tile of an operand: storage type as loaded on a GPU, f32 on the CPU.
   Value load(StringRef label, Value source, ValueRange at, int64_t rows, int64_t columns);
-  int64_t pad(int64_t headDim) const { return llvm::alignTo(headDim, family == Family::Cpu ? 8 : 16); }
+  /// The CPU has no instruction to fill: its head dims stay as they are, multiples of 8.
+  int64_t pad(int64_t headDim) const { return family == Family::Cpu ? headDim : paddedHeadDim(headDim); }
 
   SdpaOp op;
   DestinationFunction &dest;
@@ -305,9 +308,9 @@ struct TileForward : attn::impl::TileForwardPassBase<TileForward> {
   using TileForwardPassBase::TileForwardPassBase;
 
   LogicalResult tileFunction(SdpaOp op) {
-    auto target = getOperation()->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr);
+    TargetAttr target = requireTarget(op);
     if (!target)
-      return op.emitOpError("expects the module to have a target; run attn-set-target first");
+      return failure();
     ScheduleAttr schedule = op.getScheduleAttr();
     if (!schedule)
       return op.emitOpError("expects a schedule; run attn-choose-schedule first");

@@ -20,7 +20,7 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} 
     %Q = attn.alloc as "Q" : !b
     attn.role "compute" warps 0 + 2 groups 1 {
     ^bb0(%g: i32):
-      // expected-error @below {{has no matrix instruction for M = 16, N = 16, K = 16, A of 'f32', B of 'f32' on 1 x 1 warps; there are: m16n8k16 f16 m16n8k16 bf16}}
+      // expected-error @below {{has no matrix instruction for M = 16, N = 16, K = 16, A of 'f32', B of 'f32' on 1 x 1 warps; there are: m16n8k16 f16 (N in multiples of 16) m16n8k16 bf16 (N in multiples of 16)}}
       %s = attn.dot %Q, %Q trans_b : (!b, !b) -> tensor<16x16xf32>
       attn.yield
     }
@@ -38,6 +38,25 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} 
     ^bb0(%g: i32):
       // expected-error @below {{has no matrix instruction for M = 16, N = 16, K = 8, A of 'f16', B of 'f16' on 1 x 1 warps}}
       %s = attn.dot %Q, %Q trans_b : (!a, !a) -> tensor<16x16xf32>
+      attn.yield
+    }
+  }
+}
+
+// -----
+
+// Column atoms are loaded in pairs, so N = 40 is refused here already.
+!a = !attn.buf<tensor<16x16xf16>, 32>
+!b = !attn.buf<tensor<40x16xf16>, 32>
+module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} {
+  attn.kernel @odd_number_of_column_atoms attributes {schedule = #attn.schedule<tile = [16, 40], warps = [1, 1]>} {
+  ^bb0(%n: i32, %f: f32):
+    %Q = attn.alloc as "Q" : !a
+    %K = attn.alloc as "K" : !b
+    attn.role "compute" warps 0 + 2 groups 1 {
+    ^bb0(%g: i32):
+      // expected-error @below {{has no matrix instruction for M = 16, N = 40, K = 16}}
+      %s = attn.dot %Q, %K trans_b : (!a, !b) -> tensor<16x40xf32>
       attn.yield
     }
   }

@@ -2,25 +2,25 @@
 // RUN: attn-opt %s -split-input-file -attn-assign-fragments -remarks-filter=attn-assign-fragments -remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 !b = !attn.buf<tensor<32x16xf16>, 32>
-!k = !attn.buf<tensor<8x16xf16>, 32>
-!S = tensor<32x8xf32>
+!k = !attn.buf<tensor<16x16xf16>, 32>
+!S = tensor<32x16xf32>
 !r = tensor<32xf32>
 
 // Matrices are tiles, a reduction makes rows, a spread along 1 takes rows; constants are copied to where they are used.
 // CHECK-LABEL: attn.kernel @forms
-// CHECK: attn.dot as "S" {{.*}} -> tensor<32x8xf32, #attn.frag<2, 1>>
+// CHECK: attn.dot as "S" {{.*}} -> tensor<32x16xf32, #attn.frag<2, 1>>
 // CHECK: attn.reduce max {{.*}} -> tensor<32xf32, #attn.frag<2, 1, rows>>
 // CHECK: arith.constant dense<2.000000e+00> : tensor<32xf32, #attn.frag<2, 1, rows>>
 // CHECK: arith.mulf {{.*}} : tensor<32xf32, #attn.frag<2, 1, rows>>
-// CHECK: attn.spread {{.*}} along 1 : tensor<32xf32, #attn.frag<2, 1, rows>> -> tensor<32x8xf32, #attn.frag<2, 1>>
-// CHECK: attn.coord {{.*}} along 1 : tensor<8xi32, #attn.frag<2, 1, cols>>
-// CHECK: arith.constant dense<7> : tensor<8xi32, #attn.frag<2, 1, cols>>
-// CHECK: arith.cmpi slt, {{.*}} : tensor<8xi32, #attn.frag<2, 1, cols>>
-// CHECK: attn.spread {{.*}} along 0 : tensor<8xi1, #attn.frag<2, 1, cols>> -> tensor<32x8xi1, #attn.frag<2, 1>>
-// CHECK: attn.mask {{.*}} : tensor<32x8xf32, #attn.frag<2, 1>>, tensor<32x8xi1, #attn.frag<2, 1>>
+// CHECK: attn.spread {{.*}} along 1 : tensor<32xf32, #attn.frag<2, 1, rows>> -> tensor<32x16xf32, #attn.frag<2, 1>>
+// CHECK: attn.coord {{.*}} along 1 : tensor<16xi32, #attn.frag<2, 1, cols>>
+// CHECK: arith.constant dense<7> : tensor<16xi32, #attn.frag<2, 1, cols>>
+// CHECK: arith.cmpi slt, {{.*}} : tensor<16xi32, #attn.frag<2, 1, cols>>
+// CHECK: attn.spread {{.*}} along 0 : tensor<16xi1, #attn.frag<2, 1, cols>> -> tensor<32x16xi1, #attn.frag<2, 1>>
+// CHECK: attn.mask {{.*}} : tensor<32x16xf32, #attn.frag<2, 1>>, tensor<32x16xi1, #attn.frag<2, 1>>
 // CHECK: attn.gather {{.*}} : (memref<?xf32>, tensor<32xi32, #attn.frag<2, 1, rows>>) -> tensor<32xf32, #attn.frag<2, 1, rows>>
-// CHECK: attn.pack {{.*}} -> tensor<32x8xf16, #attn.frag<2, 1>>
-// REMARK: accumulator of {{.*}}dot=S, registers=4
+// CHECK: attn.pack {{.*}} -> tensor<32x16xf16, #attn.frag<2, 1>>
+// REMARK: accumulator of {{.*}}dot=S, registers=8
 module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} {
   attn.kernel @forms attributes {schedule = #attn.schedule<tile = [32, 8], warps = [2, 1]>} {
   ^bb0(%n: i32, %cap: memref<?xf32>, %out: memref<?xf32>):
@@ -36,16 +36,16 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} 
       %two = arith.constant dense<2.0> : !r
       %x = arith.mulf %m, %two : !r
       %xs = attn.spread %x along 1 : !r -> !S
-      %kk = attn.coord %n along 1 : tensor<8xi32>
-      %lim = arith.constant dense<7> : tensor<8xi32>
-      %v = arith.cmpi slt, %kk, %lim : tensor<8xi32>
-      %vs = attn.spread %v along 0 : tensor<8xi1> -> tensor<32x8xi1>
-      %sm = attn.mask %s where %vs : !S, tensor<32x8xi1>
+      %kk = attn.coord %n along 1 : tensor<16xi32>
+      %lim = arith.constant dense<7> : tensor<16xi32>
+      %v = arith.cmpi slt, %kk, %lim : tensor<16xi32>
+      %vs = attn.spread %v along 0 : tensor<16xi1> -> tensor<32x16xi1>
+      %sm = attn.mask %s where %vs : !S, tensor<32x16xi1>
       %rows = attn.coord %n along 0 : tensor<32xi32>
       %c = attn.gather %cap[%rows] : (memref<?xf32>, tensor<32xi32>) -> !r
       attn.store %c, %out[%n] : !r, memref<?xf32>
       %e = arith.addf %sm, %xs : !S
-      %p = attn.pack %e : !S -> tensor<32x8xf16>
+      %p = attn.pack %e : !S -> tensor<32x16xf16>
       attn.yield
     }
   }

@@ -1,7 +1,7 @@
 // RUN: attn-opt %s -split-input-file -attn-lower-tiles -verify-diagnostics
 
 module {
-  // expected-error @below {{needs a target on its module, got none; run attn-set-target first}}
+  // expected-error @below {{needs attn.target on the module; run attn-set-target first}}
   attn.kernel @no_target {
   ^bb0(%n: i32):
     attn.tiles single(%n, %n, %n) {

@@ -11,7 +11,7 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} 
 
 // -----
 
-// expected-error @below {{expects the module to have a target; run attn-set-target first}}
+// expected-error @below {{needs attn.target on the module; run attn-set-target first}}
 func.func @no_target(%n: index) attributes {attn.schedule = #attn.schedule<tile = [4, 4], warps = [1, 1]>} {
   scf.forall (%b, %h, %i) in (%n, %n, %n) {
   }

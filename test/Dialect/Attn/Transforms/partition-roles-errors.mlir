@@ -14,7 +14,7 @@ module attributes {attn.target = #attn.target<chip = "toy", family = wgmma>} {
 // -----
 
 module {
-  // expected-error @below {{needs a target on its module, got none; run attn-set-target first}}
+  // expected-error @below {{needs attn.target on the module; run attn-set-target first}}
   attn.kernel @no_target {
   ^bb0(%n: i32):
   }

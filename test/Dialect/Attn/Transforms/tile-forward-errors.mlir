@@ -3,7 +3,7 @@
 !q = tensor<?x?x?x8xf32>
 !l = tensor<?x?x?xf32>
 func.func @no_target(%q: !q, %k: !q, %v: !q) -> !q {
-  // expected-error @below {{expects the module to have a target; run attn-set-target first}}
+  // expected-error @below {{needs attn.target on the module; run attn-set-target first}}
   %o, %lse = attn.sdpa(%q, %k, %v) scale 1.0 schedule <tile = [8, 4], warps = [1, 1]> : (!q, !q, !q) -> (!q, !l)
   return %o : !q
 }

@@ -1,0 +1,28 @@
+//===- Target.h - the machine a module is for -----------------------*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_DIALECT_TARGET_H
+#define ATTN_DIALECT_TARGET_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace attn {
+
+/// The target of the module that `op` is or stands in. If there is none: an error at `op`, and null.
+inline TargetAttr requireTarget(mlir::Operation *op) {
+  auto module = mlir::dyn_cast<mlir::ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<mlir::ModuleOp>();
+  auto target = module ? module->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr) : TargetAttr();
+  if (!target)
+    op->emitOpError("needs ") << AttnDialect::kTargetAttr << " on the module; run attn-set-target first";
+  return target;
+}
+
+} // namespace attn
+
+#endif // ATTN_DIALECT_TARGET_H
