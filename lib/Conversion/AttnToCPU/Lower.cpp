@@ -57,8 +57,6 @@ LogicalResult KernelLowering::lowerBlock(Block &block, const BlockPlan &plan) {
     for (Buffer *buffer : temporaries)
       release(buffer);
     temporaries.clear();
-    // The order of a hash table is not that of the program: which buffer serves whom must not depend on it.
-    llvm::sort(dying[i], [&](Value x, Value y) { return bufferOf.lookup(x) < bufferOf.lookup(y); });
     for (Value tile : dying[i])
       releaseTile(tile);
     for (Operation *op : plan.steps[i].ops)

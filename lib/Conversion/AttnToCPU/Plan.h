@@ -9,6 +9,7 @@
 
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace attn::cpu {
 
@@ -33,7 +34,8 @@ struct BlockPlan {
   /// Step of every op that is not virtual.
   llvm::DenseMap<mlir::Operation *, unsigned> stepOf{};
   /// Last step that reads a tile defined in this block; steps.size() is the terminator.
-  llvm::DenseMap<mlir::Value, unsigned> lastUse{};
+  /// In the order of the program: buffers are released in it.
+  llvm::MapVector<mlir::Value, unsigned> lastUse{};
 
   /// True if some other step than its own reads the tile.
   bool isRead(mlir::Value tile) const;
