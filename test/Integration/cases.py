@@ -121,11 +121,14 @@ class Case:
     inputs: str = ""  # a generator of run.py; "" = random normal
     why: str = ""
     slow: bool = False
+    row_pad: int = 0  # unused elements (NaN) behind each row of q, k, v and o
+    offset: int = 0  # elements in front of the first
 
     @property
     def name(self):
         b, hq, hk, sq, sk = self.shape
-        return f"{self.spec.name} b{b}h{hq}/{hk}s{sq}x{sk} {self.layout}" + (f" {self.inputs}" if self.inputs else "")
+        place = (f" pad{self.row_pad}" if self.row_pad else "") + (f" offset{self.offset}" if self.offset else "")
+        return f"{self.spec.name} b{b}h{hq}/{hk}s{sq}x{sk} {self.layout}{place}" + (f" {self.inputs}" if self.inputs else "")
 
 
 def cases(dtypes):
@@ -185,6 +188,15 @@ def cases(dtypes):
     for logit in (-20, -105, -120):
         add(causal128, (1, 14, 2, 88, 448), inputs=f"logits:{logit:g}", why="N04")
     add(Spec(64, dtype=main, tag="full"), (1, 1, 1, 1, 64), inputs="constant:10", why="N07, inside the limit of docs/Rationale/OnlineSoftmax.md")
+    # Rows that no 16-byte access fits: a stride, an address, both; what lies between rows and behind the last key is NaN (N06).
+    # One batch, one head, one query: attn-run gives dimensions of one an absurd stride.
+    for d in (40, 64, 128):
+        for t in dtypes[:2] if d == 64 else dtypes[:1]:
+            for tag, masks in (("causal", causal), ("full", ())):
+                spec = Spec(d, dtype=t, masks=masks, tag=tag)
+                for row_pad, offset in ((1, 0), (0, 1), (3, 5), (8, 0), (8, 3)):
+                    add(spec, (2, 4, 2, 100, 150), row_pad=row_pad, offset=offset, why="S10, unaligned")
+                add(spec, (1, 1, 1, 1, 70), (1, 2, 1, 37, 1), row_pad=1, layout="bshd", why="N06 and sizes of one")
     # Empty inputs (D01-D03).
     for shape in ((0, 2, 2, 16, 16), (1, 2, 2, 0, 16), (1, 2, 2, 64, 0)):
         add(Spec(64, dtype=main, tag="full"), shape, why="D01")

@@ -60,7 +60,7 @@ def compile_spec(spec, chip, folder):
 
 def check(case, manifest, prefix):
     sizes = "batch={},q_heads={},k_heads={},q_len={},k_len={}".format(*case.shape)
-    command = prefix + ["attn-run", str(manifest), f"--shape={sizes}", f"--layout={case.layout}", "--random=seed:7", "--repeat=1", "--timeout=170"]
+    command = prefix + ["attn-run", str(manifest), f"--shape={sizes}", f"--layout={case.layout}", f"--row-pad={case.row_pad}", f"--offset={case.offset}", "--random=seed:7", "--repeat=1", "--timeout=170"]
     with tempfile.TemporaryDirectory() as tmp:
         if case.inputs:
             command += inputs(case, pathlib.Path(tmp))
