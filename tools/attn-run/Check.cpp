@@ -67,9 +67,9 @@ std::vector<float> denseFloats(const View &view) {
 } // namespace
 
 Checked checkOutputs(const Problem &problem, const Operands &operands, const Options &options) {
-  const View o = operands.all[operands.outputs[0]].view();
-  const bool hasLse = operands.outputs.size() > 1;
-  const View lse = hasLse ? operands.all[operands.outputs[1]].view() : View();
+  const View o = operands.all[operands.o].view();
+  const bool hasLse = operands.lse.has_value();
+  const View lse = hasLse ? operands.all[*operands.lse].view() : View();
   Checked checked{Judge(o.type), problem.batch() * problem.queryHeads() * problem.queries()};
 
   const std::vector<RowBlock> all = allBlocks(problem);

@@ -117,6 +117,15 @@ Meaning parseMeaning(const char *json, const Captures &captures) {
   return meaning;
 }
 
+std::map<std::string, std::string> operandNames(const char *json) {
+  const Json root(cJSON_Parse(json));
+  std::map<std::string, std::string> names;
+  const cJSON *name;
+  cJSON_ArrayForEach(name, member(root.get(), ATTN_KEY_OPERANDS)) if (cJSON_IsString(name)) names[name->string] =
+      name->valuestring;
+  return names;
+}
+
 std::optional<std::string> indexedBy(const char *json, const std::string &name, size_t d) {
   const Json root(cJSON_Parse(json));
   static const char *const sizes[] = {"batch", "q_heads", "q_len", "k_len"};

@@ -10,7 +10,9 @@
 
 #include "attn/Reference/Attention.h"
 
+#include <map>
 #include <optional>
+#include <string>
 
 namespace attn {
 namespace run {
@@ -25,6 +27,9 @@ struct Meaning {
 /// Reads a manifest's "meaning". `captures` are the captured tensors and scalars
 /// its regions may read. Refuses, by name, whatever Reference cannot judge.
 Meaning parseMeaning(const char *json, const reference::Captures &captures);
+
+/// The names of q, k, v, o and lse among the operands, by those words; empty where the manifest does not say.
+std::map<std::string, std::string> operandNames(const char *json);
 
 /// The size that dimension `d` of the captured tensor `name` is indexed by
 /// ("q_heads", ...), if a gather of a region uses a coordinate as it is.

@@ -21,8 +21,9 @@ namespace {
 
 using namespace reference;
 
-constexpr size_t alignment = 256;   // of a buffer, as cuMemAlloc gives it
-constexpr size_t guardBytes = 4096; // before and after the elements
+constexpr size_t alignment = 256;             // of a buffer, as cuMemAlloc gives it
+constexpr size_t guardBytes = 4096;           // before and after the elements
+constexpr int64_t unusedStride = 0x123456789; // of a dimension of size 1: odd, and far outside
 
 ElementType toElementType(uint32_t dtype) {
   const auto type = parseElementType(attn_dtype_name(dtype));
@@ -66,14 +67,51 @@ void takeShape(const attn_operand_info &info, const std::string &path, const Npy
   }
 }
 
+/// Finds q, k, v, o and lse: by the names that the meaning gives, else by position.
+void findParts(Operands &operands, const char *meaning) {
+  std::vector<size_t> inputs, outputs;
+  for (size_t i = 0; i < operands.all.size(); ++i)
+    if (operands.all[i].role == ATTN_ROLE_IN)
+      inputs.push_back(i);
+    else if (operands.all[i].isOutput())
+      outputs.push_back(i);
+  const std::map<std::string, std::string> names = operandNames(meaning);
+  if (names.empty()) {
+    if (inputs.size() != 3 || outputs.empty() || outputs.size() > 2)
+      refuse("the kernel has " + std::to_string(inputs.size()) + " inputs and " + std::to_string(outputs.size()) +
+             " outputs; expected q, k, v and o, lse");
+    operands.q = inputs[0];
+    operands.k = inputs[1];
+    operands.v = inputs[2];
+    operands.o = outputs[0];
+    if (outputs.size() > 1)
+      operands.lse = outputs[1];
+    return;
+  }
+  auto find = [&](const char *part) {
+    const auto name = names.find(part);
+    for (size_t i = 0; name != names.end() && i < operands.all.size(); ++i)
+      if (operands.all[i].name == name->second)
+        return i;
+    refuse(std::string("meaning: no operand is named as ") + part);
+  };
+  operands.q = find("q");
+  operands.k = find("k");
+  operands.v = find("v");
+  operands.o = find("o");
+  if (names.count("lse"))
+    operands.lse = find("lse");
+}
+
 /// Well-known sizes, by input (q, k) and dimension.
 constexpr const char *wellKnown[2][3] = {{"batch", "q_heads", "q_len"}, {nullptr, "k_heads", "k_len"}};
 
 /// Learns the well-known sizes a kernel was compiled for.
 void takeFixedSizes(Operands &operands, const std::vector<attn_operand_info> &infos) {
-  for (size_t input = 0; input < std::min<size_t>(2, operands.inputs.size()); ++input)
-    for (uint32_t d = 0; d < std::min<uint32_t>(3, infos[operands.inputs[input]].rank); ++d)
-      if (const int64_t dim = infos[operands.inputs[input]].dims[d]; dim >= 0 && wellKnown[input][d])
+  const size_t inputs[2] = {operands.q, operands.k};
+  for (size_t input = 0; input < 2; ++input)
+    for (uint32_t d = 0; d < std::min<uint32_t>(3, infos[inputs[input]].rank); ++d)
+      if (const int64_t dim = infos[inputs[input]].dims[d]; dim >= 0 && wellKnown[input][d])
         operands.sizes.emplace(wellKnown[input][d], dim);
 }
 
@@ -122,6 +160,9 @@ void Operand::allocate(const std::vector<size_t> &order, int64_t rowPad, int64_t
     extent *= dims[order[i]];
     if (i + 1 == order.size() && order.size() > 1)
       extent += rowPad;
+    // Nobody may use the stride of a dimension of one: views of all kinds come with anything there.
+    if (dims[order[i]] == 1 && order[i] + 1 < dims.size())
+      strides[order[i]] = unusedStride;
   }
   const int64_t size = sizeInBytes(type);
   start = guardBytes + static_cast<size_t>(offset * size);
@@ -189,16 +230,16 @@ std::optional<int64_t> Operand::strayWrite() const {
 Captures Operands::captures() const {
   Captures result;
   for (const Operand &operand : all)
-    if (operand.role == ATTN_ROLE_CAPTURE || operand.role == ATTN_ROLE_SCALAR)
+    if (!operand.isOutput()) // a region may read q as well
       result[operand.name] = operand.view();
   return result;
 }
 
 Problem Operands::problem() const {
   Problem problem;
-  problem.q = all[inputs[0]].view();
-  problem.k = all[inputs[1]].view();
-  problem.v = all[inputs[2]].view();
+  problem.q = all[q].view();
+  problem.k = all[k].view();
+  problem.v = all[v].view();
   return problem;
 }
 
@@ -215,10 +256,6 @@ Operands makeOperands(const attn_kernel *kernel, const Options &options) {
     operand.role = static_cast<attn_role>(info.role);
     operand.type = toElementType(info.dtype);
     operand.dims.assign(info.dims, info.dims + info.rank);
-    if (operand.role == ATTN_ROLE_IN)
-      operands.inputs.push_back(i);
-    if (operand.isOutput())
-      operands.outputs.push_back(i);
     if (const auto path = options.inputs.find(operand.name); path != options.inputs.end()) {
       if (operand.isOutput() || operand.role == ATTN_ROLE_SCALAR)
         refuse("--in: '" + operand.name + "' is not an input tensor");
@@ -227,6 +264,7 @@ Operands makeOperands(const attn_kernel *kernel, const Options &options) {
     }
     operands.all.push_back(std::move(operand));
   }
+  findParts(operands, attn_kernel_meaning(kernel));
 
   auto named = [&](const char *option, const std::string &name, auto accept) {
     for (const Operand &operand : operands.all)

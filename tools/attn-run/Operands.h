@@ -13,6 +13,7 @@
 #include "attn_rt/attn_rt.h"
 
 #include <memory>
+#include <optional>
 
 namespace attn {
 namespace run {
@@ -63,8 +64,10 @@ private:
 struct Operands {
   std::vector<Operand> all;
   std::map<std::string, int64_t> sizes; ///< named sizes
-  /// By position: the first three inputs are q, k, v; the outputs o and lse.
-  std::vector<size_t> inputs, outputs;
+  /// Where q, k, v and o stand, two of which may be one operand; lse only if the kernel has it. The manifest's meaning
+  /// says which is which; one that does not has its inputs and outputs in this order.
+  size_t q = 0, k = 0, v = 0, o = 0;
+  std::optional<size_t> lse;
 
   reference::Captures captures() const;
   reference::Problem problem() const;

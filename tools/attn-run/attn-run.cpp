@@ -38,19 +38,16 @@ struct Report {
 
 /// The shapes Reference judges: three inputs of rank 4, o and perhaps lse.
 void requireAttention(const Operands &operands) {
-  if (operands.inputs.size() != 3 || operands.outputs.empty() || operands.outputs.size() > 2)
-    refuse("the kernel has " + std::to_string(operands.inputs.size()) + " inputs and " +
-           std::to_string(operands.outputs.size()) + " outputs; expected q, k, v and o, lse");
   if (std::string wrong = operands.problem().check(); !wrong.empty())
     refuse(wrong);
   const Problem problem = operands.problem();
   const std::vector<int64_t> rows = {problem.batch(), problem.queryHeads(), problem.queries()};
   std::vector<int64_t> o = rows;
   o.push_back(problem.valueDim());
-  if (operands.all[operands.outputs[0]].dims != o)
-    refuse(operands.all[operands.outputs[0]].name + ": expected the shape of q with the head dim of v");
-  if (operands.outputs.size() > 1 && operands.all[operands.outputs[1]].dims != rows)
-    refuse(operands.all[operands.outputs[1]].name + ": expected the first three dimensions of q");
+  if (operands.all[operands.o].dims != o)
+    refuse(operands.all[operands.o].name + ": expected the shape of q with the head dim of v");
+  if (operands.lse && operands.all[*operands.lse].dims != rows)
+    refuse(operands.all[*operands.lse].name + ": expected the first three dimensions of q");
 }
 
 void printWorst(const std::string &name, const Judge::Worst &worst, const char *unit) {
@@ -89,9 +86,9 @@ void printText(const Report &report, const Operands &operands, const Options &op
     if (judge.rows() < report.checked->rowsInAll)
       std::printf("check  %lld of %lld rows\n", static_cast<long long>(judge.rows()),
                   static_cast<long long>(report.checked->rowsInAll));
-    printWorst(operands.all[operands.outputs[0]].name, judge.output(), "");
-    if (operands.outputs.size() > 1)
-      printWorst(operands.all[operands.outputs[1]].name, judge.lse(), " (relative)");
+    printWorst(operands.all[operands.o].name, judge.output(), "");
+    if (operands.lse)
+      printWorst(operands.all[*operands.lse].name, judge.lse(), " (relative)");
   }
   if (!report.stray.empty())
     std::printf("stray  %s\n", report.stray.c_str());
@@ -125,9 +122,9 @@ void printJson(const Report &report, const Operands &operands, const Options &op
   if (report.checked) {
     cJSON_AddNumberToObject(json, "rows_checked", static_cast<double>(report.checked->judge.rows()));
     cJSON_AddNumberToObject(json, "rows", static_cast<double>(report.checked->rowsInAll));
-    addWorst(json, operands.all[operands.outputs[0]].name, report.checked->judge.output());
-    if (operands.outputs.size() > 1)
-      addWorst(json, operands.all[operands.outputs[1]].name, report.checked->judge.lse());
+    addWorst(json, operands.all[operands.o].name, report.checked->judge.output());
+    if (operands.lse)
+      addWorst(json, operands.all[*operands.lse].name, report.checked->judge.lse());
   }
   cJSON_AddStringToObject(json, "verdict", report.verdict());
   char *text = cJSON_PrintUnformatted(json);
@@ -162,9 +159,9 @@ int run(const Options &options) {
                  static_cast<double>(problem.headDim() + problem.valueDim());
 
   report.timing = launch(std::move(owner), operands, options);
-  for (size_t output : operands.outputs)
-    if (const auto at = operands.all[output].strayWrite(); at && report.stray.empty())
-      report.stray = operands.all[output].name + ": byte " + std::to_string(*at) +
+  for (const Operand &operand : operands.all)
+    if (const auto at = operand.isOutput() ? operand.strayWrite() : std::nullopt; at && report.stray.empty())
+      report.stray = operand.name + ": byte " + std::to_string(*at) +
                      " from its first element was written, but belongs to no element";
   if (options.check)
     report.checked = checkOutputs(problem, operands, options);

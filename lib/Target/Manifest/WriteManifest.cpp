@@ -12,6 +12,7 @@
 #include "attn/Target/Manifest.h"
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/Target.h"
 #include "attn_rt/manifest_keys.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,6 +20,7 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/JSON.h"
 
@@ -127,7 +129,11 @@ public:
   LogicalResult write(raw_ostream &os);
 
 private:
-  LogicalResult collectOperands();
+  LogicalResult collectOperands(DictionaryAttr meaning);
+  FailureOr<Operand *> part(DictionaryAttr meaning, StringRef name, bool optional = false);
+  bool hasSize(StringRef name) const {
+    return llvm::any_of(sizes, [&](auto &size) { return std::get<0>(size) == name; });
+  }
   void nameSizes(Operand &operand, std::initializer_list<StringRef> names);
   FailureOr<json::Value> number(Value value);
   FailureOr<json::Array> numbers(ValueRange values);
@@ -145,17 +151,40 @@ private:
 };
 } // namespace
 
-/// The first operand that has a size gives it; the others must agree, which the runtime checks.
+/// The first operand that has a size gives it; the others must agree, which the runtime checks. One argument may be
+/// several operands of attention (k and v, say): its dimensions keep their first names.
 void Writer::nameSizes(Operand &operand, std::initializer_list<StringRef> names) {
-  for (StringRef name : names) {
-    if (!llvm::any_of(sizes, [&](auto &size) { return std::get<0>(size) == name; }))
-      sizes.emplace_back(name, operand.name, operand.sizeNames.size());
-    operand.sizeNames.push_back(name.str());
+  bool named = !operand.sizeNames.empty();
+  for (auto [dim, name] : llvm::enumerate(names)) {
+    if (!hasSize(name))
+      sizes.emplace_back(name, operand.name, dim);
+    if (!named)
+      operand.sizeNames.push_back(name.str());
   }
 }
 
-LogicalResult Writer::collectOperands() {
-  SmallVector<Operand *> inputs, outputs;
+/// The operand that `meaning` calls q, k, v, o or lse; null if it need not be there and is not.
+FailureOr<Operand *> Writer::part(DictionaryAttr meaning, StringRef name, bool optional) {
+  auto parts = meaning.getAs<DictionaryAttr>(ATTN_KEY_OPERANDS);
+  auto wanted = parts ? parts.getAs<StringAttr>(name) : StringAttr();
+  if (!wanted && optional)
+    return nullptr;
+  if (!wanted)
+    return host.emitOpError("needs attn.meaning to say in '" ATTN_KEY_OPERANDS "' which argument is ") << name;
+  Operand *found = llvm::find_if(operands, [&](Operand &o) { return o.name == wanted.getValue(); });
+  if (found == operands.end())
+    return host.emitOpError("has no argument '") << wanted.getValue() << "', which attn.meaning says is " << name;
+  bool isOutput = name == "o" || name == "lse";
+  StringRef role = isOutput ? ATTN_ROLE_NAME_OUT : ATTN_ROLE_NAME_IN;
+  int64_t rank = name == "lse" ? 3 : 4;
+  auto type = dyn_cast<MemRefType>(found->value.getType());
+  if (found->role != role || !type || type.getRank() != rank)
+    return host.emitOpError("argument '")
+           << found->name << "' is " << name << " and must be a memref of rank " << rank << " and role " << role;
+  return found;
+}
+
+LogicalResult Writer::collectOperands(DictionaryAttr meaning) {
   operands.reserve(host.getNumArguments());
   for (BlockArgument argument : host.getArguments()) {
     auto text = [&](StringRef attribute) {
@@ -169,19 +198,40 @@ LogicalResult Writer::collectOperands() {
       return host.emitOpError("argument ")
              << argument.getArgNumber() << " has attn.name '" << operand.name << "', which is not an identifier";
     operands.push_back(operand);
-    if (operand.role == ATTN_ROLE_NAME_IN)
-      inputs.push_back(&operands.back());
-    else if (operand.role == ATTN_ROLE_NAME_OUT)
-      outputs.push_back(&operands.back());
   }
-  if (inputs.size() != 3 || outputs.size() != 2)
-    return host.emitOpError("expects three arguments of role in (q, k, v) and two of role out (o, lse), got ")
-           << inputs.size() << " and " << outputs.size();
-  nameSizes(*inputs[0], {"batch", "q_heads", "q_len"});
-  nameSizes(*inputs[1], {"batch", "k_heads", "k_len"});
-  nameSizes(*inputs[2], {"batch", "k_heads", "k_len"});
-  nameSizes(*outputs[0], {"batch", "q_heads", "q_len"});
-  nameSizes(*outputs[1], {"batch", "q_heads", "q_len"});
+  if (!meaning)
+    return host.emitOpError("needs attn.meaning: the manifest says what its kernels compute");
+
+  // Listed as q, k, v, the rest, o, lse, in whatever order the spec has them: callers pass inputs by position.
+  static constexpr StringRef names[] = {"q", "k", "v", "o", "lse"};
+  llvm::StringMap<int> places;
+  for (auto [place, name] : llvm::enumerate(names)) {
+    FailureOr<Operand *> found = part(meaning, name, /*optional=*/name == "lse");
+    if (failed(found))
+      return failure();
+    if (*found)
+      places.try_emplace((*found)->name, static_cast<int>(place));
+  }
+  auto placeOf = [&](const Operand &operand) {
+    auto it = places.find(operand.name);
+    // Captures stand between v and o, in their own order.
+    return std::pair(it == places.end() ? 2.5 : it->second, operand.value.getArgNumber());
+  };
+  for (Operand &operand : operands)
+    if ((operand.role == ATTN_ROLE_NAME_IN || operand.role == ATTN_ROLE_NAME_OUT) && !places.contains(operand.name))
+      return host.emitOpError("argument '")
+             << operand.name << "' has role " << operand.role << ", but attn.meaning does not say what it is";
+  llvm::sort(operands, [&](const Operand &a, const Operand &b) { return placeOf(a) < placeOf(b); });
+  // Keys or values that are q itself have its sizes; so then have both, and the runtime sees to it.
+  bool keysAreQueries = llvm::count_if(ArrayRef(names).take_front(3),
+                                       [&](StringRef name) { return *part(meaning, name) == *part(meaning, "q"); }) > 1;
+  for (StringRef name : names) {
+    Operand *operand = *part(meaning, name, /*optional=*/true);
+    if (operand && !keysAreQueries && (name == "k" || name == "v"))
+      nameSizes(*operand, {"batch", "k_heads", "k_len"});
+    else if (operand)
+      nameSizes(*operand, {"batch", "q_heads", "q_len"});
+  }
   return success();
 }
 
@@ -301,9 +351,9 @@ LogicalResult Writer::appendArgument(LaunchOp op, Value value, json::Array &args
 
 FailureOr<json::Value> Writer::kernelJson(LaunchOp op) {
   auto module = host->getParentOfType<ModuleOp>();
-  auto target = module->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr);
+  TargetAttr target = requireTarget(op);
   if (!target)
-    return op.emitOpError("needs attn.target on the module: the manifest names the chip");
+    return failure();
   StringRef name = op.getKernel();
   json::Object kernel{
       {ATTN_KEY_NAME, name}, {ATTN_KEY_CHIP, target.getChip()}, {ATTN_KEY_GRID, ATTN_GRID_ONE_PER_TILE}};
@@ -332,11 +382,9 @@ FailureOr<json::Value> Writer::kernelJson(LaunchOp op) {
 }
 
 LogicalResult Writer::write(raw_ostream &os) {
-  if (failed(collectOperands()))
-    return failure();
   auto meaning = host->getAttrOfType<DictionaryAttr>(AttnDialect::kMeaningAttr);
-  if (!meaning)
-    return host.emitOpError("needs attn.meaning: the manifest says what its kernels compute");
+  if (failed(collectOperands(meaning)))
+    return failure();
 
   // Everything that can fail comes before the first character.
   json::Object ruleOf;
@@ -371,18 +419,17 @@ LogicalResult Writer::write(raw_ostream &os) {
   json::Array operandList;
   for (Operand &operand : operands)
     operandList.push_back(operandJson(operand));
-  json::Array empty{
-      json::Object{{ATTN_KEY_ZERO, json::Array{"batch", "q_heads", "q_len"}}, {ATTN_KEY_DO, ATTN_DO_NOTHING}},
-      json::Object{{ATTN_KEY_ZERO, json::Array{"k_len"}}, {ATTN_KEY_FILL, std::move(noKey)}}};
+  json::Array require,
+      empty{json::Object{{ATTN_KEY_ZERO, json::Array{"batch", "q_heads", "q_len"}}, {ATTN_KEY_DO, ATTN_DO_NOTHING}}};
+  if (hasSize("k_heads"))
+    require.push_back(json::Object{{ATTN_KEY_DIVIDES, json::Array{"k_heads", "q_heads"}}});
+  if (hasSize("k_len"))
+    empty.push_back(json::Object{{ATTN_KEY_ZERO, json::Array{"k_len"}}, {ATTN_KEY_FILL, std::move(noKey)}});
   std::pair<StringRef, json::Value> entries[] = {
-      {ATTN_KEY_MANIFEST, ATTN_MANIFEST_VERSION},
-      {ATTN_KEY_MEANING, attributeJson(meaning)},
-      {ATTN_KEY_SIZES, std::move(sizeOf)},
-      {ATTN_KEY_OPERANDS, std::move(operandList)},
-      {ATTN_KEY_REQUIRE, json::Array{json::Object{{ATTN_KEY_DIVIDES, json::Array{"k_heads", "q_heads"}}}}},
-      {ATTN_KEY_EMPTY, std::move(empty)},
-      {ATTN_KEY_WORKSPACE, json::Array()},
-      {ATTN_KEY_VALUES, std::move(ruleOf)},
+      {ATTN_KEY_MANIFEST, ATTN_MANIFEST_VERSION}, {ATTN_KEY_MEANING, attributeJson(meaning)},
+      {ATTN_KEY_SIZES, std::move(sizeOf)},        {ATTN_KEY_OPERANDS, std::move(operandList)},
+      {ATTN_KEY_REQUIRE, std::move(require)},     {ATTN_KEY_EMPTY, std::move(empty)},
+      {ATTN_KEY_WORKSPACE, json::Array()},        {ATTN_KEY_VALUES, std::move(ruleOf)},
       {ATTN_KEY_KERNELS, std::move(kernels)}};
   json::OStream out(os, /*IndentSize=*/2);
   out.object([&] {

@@ -4,6 +4,7 @@
 // RUN: not attn-compile %t/path.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix PATH
 // RUN: not attn-compile %t/kernel.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix KERNEL
 // RUN: not attn-compile %t/meaning.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix MEANING
+// RUN: not attn-compile %t/parts.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix PARTS
 // RUN: not attn-compile %t/form.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix FORM
 // RUN: not attn-compile %t/two.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix TWO
 // RUN: not ls %t/out
@@ -30,13 +31,25 @@ module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>
   llvm.func @k() attributes {nvvm.kernel} { llvm.return }
 }
 
+//--- parts.mlir
+!m = memref<?x?x?x64xf16>
+module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
+  // PARTS: parts.mlir:4:3: error: 'func.func' op needs attn.meaning to say in 'operands' which argument is k
+  func.func @host(%q: !m {attn.name = "q", attn.role = "in"}) attributes {attn.meaning = {op = "sdpa", operands = {q = "q"}}} {
+    %n = arith.constant 1 : index
+    attn.launch @k tiles(%n, %n, %n) args(%q : !m)
+    return
+  }
+  llvm.func @k() attributes {nvvm.kernel} { llvm.return }
+}
+
 //--- form.mlir
 !m = memref<?x?x?x64xf16>
 !l = memref<?x?x?xf32>
 module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
   func.func @host(%q: !m {attn.name = "q", attn.role = "in"}, %k: !m {attn.name = "k", attn.role = "in"},
                   %v: !m {attn.name = "v", attn.role = "in"}, %o: !m {attn.name = "o", attn.role = "out"},
-                  %lse: !l {attn.name = "lse", attn.role = "out"}) attributes {attn.meaning = {op = "sdpa"}} {
+                  %lse: !l {attn.name = "lse", attn.role = "out"}) attributes {attn.meaning = {op = "sdpa", operands = {q = "q", k = "k", v = "v", o = "o", lse = "lse"}}} {
     %x1 = arith.constant 1 : index
     %H = memref.dim %q, %x1 : !m
     // FORM: form.mlir:10:10: error: the manifest has no form for this size

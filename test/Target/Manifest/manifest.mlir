@@ -11,6 +11,7 @@ module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync,
   // CHECK-NEXT:   "meaning": {
   // CHECK-NEXT:     "masks": [{"align":"bottom_right","kind":"causal"},{"align":"top_left","kind":"window","left":1023,"right":-1}],
   // CHECK-NEXT:     "op": "sdpa",
+  // CHECK-NEXT:     "operands": {"k":"k","lse":"lse","o":"o","q":"q","v":"v"},
   // CHECK-NEXT:     "scale": 0.5,
   // CHECK-NEXT:     "score": {
   // CHECK-NEXT:       "values": [
@@ -67,7 +68,7 @@ module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync,
       %v: !v {attn.name = "v", attn.role = "in"}, %slopes: !s {attn.name = "slopes", attn.role = "capture"},
       %cap: f32 {attn.name = "cap", attn.role = "scalar"}, %o: !q {attn.name = "o", attn.role = "out"},
       %lse: !l {attn.name = "lse", attn.role = "out"})
-      attributes {attn.meaning = {op = "sdpa", scale = 0.5 : f32,
+      attributes {attn.meaning = {op = "sdpa", operands = {q = "q", k = "k", v = "v", o = "o", lse = "lse"}, scale = 0.5 : f32,
         masks = [#attn.causal<bottom_right>, #attn.window<1023, -1, top_left>],
         score = {values = [{op = "arith.constant", type = f32, value = 0xFF800000 : f32},
                            {op = "attn.gather", type = f32, source = "slopes", in = array<i64: 2>},

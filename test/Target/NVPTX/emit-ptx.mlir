@@ -8,7 +8,7 @@ module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync,
   func.func @scale(%q: !q {attn.name = "q", attn.role = "in"}, %k: !q {attn.name = "k", attn.role = "in"},
                    %v: !q {attn.name = "v", attn.role = "in"}, %o: !q {attn.name = "o", attn.role = "out"},
                    %lse: !l {attn.name = "lse", attn.role = "out"})
-      attributes {attn.meaning = {op = "sdpa", scale = 1.0 : f32, masks = []}} {
+      attributes {attn.meaning = {op = "sdpa", operands = {q = "q", k = "k", v = "v", o = "o", lse = "lse"}, scale = 1.0 : f32, masks = []}} {
     %x1 = arith.constant 1 : index
     %H = memref.dim %q, %x1 : !q
     attn.launch @scale_fwd tiles(%H, %H, %x1) args(%q : !q)

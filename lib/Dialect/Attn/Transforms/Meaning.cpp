@@ -106,6 +106,15 @@ DictionaryAttr attn::describeMeaning(SdpaOp op, llvm::function_ref<StringAttr(Va
   NamedAttrList meaning;
   meaning.set("op", b.getStringAttr("sdpa"));
   meaning.set("scale", op.getScaleAttr());
+  NamedAttrList operands;
+  for (auto [part, value] : {std::pair<StringRef, Value>("q", op.getQ()),
+                             {"k", op.getK()},
+                             {"v", op.getV()},
+                             {"o", op.getO()},
+                             {"lse", op.getLse()}})
+    if (StringAttr name = nameOf(value))
+      operands.set(part, name);
+  meaning.set("operands", operands.getDictionary(b.getContext()));
   SmallVector<Attribute> masks;
   if (ArrayAttr named = op.getMaskAttr())
     for (Attribute mask : named)

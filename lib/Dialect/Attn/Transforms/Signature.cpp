@@ -139,9 +139,15 @@ FailureOr<DestinationFunction> attn::makeDestinationFunction(SdpaOp op) {
   result.func.setVisibility(func.getVisibility());
   result.func->setDiscardableAttrs(func->getDiscardableAttrDictionary());
   result.func.setAllArgAttrs(attrs);
-  result.func->setDiscardableAttr(AttnDialect::kMeaningAttr, describeMeaning(op, [&](Value argument) {
-                                    DictionaryAttr dict = attrs[cast<BlockArgument>(argument).getArgNumber()];
-                                    return dict.getAs<StringAttr>(AttnDialect::kNameAttr);
+  result.func->setDiscardableAttr(AttnDialect::kMeaningAttr, describeMeaning(op, [&](Value value) {
+                                    std::optional<unsigned> index;
+                                    if (auto argument = dyn_cast<BlockArgument>(value))
+                                      index = argument.getArgNumber();
+                                    for (auto [i, returned] : llvm::enumerate(ret.getOperands()))
+                                      if (returned == value)
+                                        index = func.getNumArguments() + i;
+                                    return index ? attrs[*index].getAs<StringAttr>(AttnDialect::kNameAttr)
+                                                 : StringAttr();
                                   }));
 
   Block *entry = builder.createBlock(&result.func.getBody(), {}, types, locs);

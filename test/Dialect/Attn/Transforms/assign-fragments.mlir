@@ -22,7 +22,7 @@
 // CHECK: attn.pack {{.*}} -> tensor<32x16xf16, #attn.frag<2, 1>>
 // REMARK: accumulator of {{.*}}dot=S, registers=8
 module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} {
-  attn.kernel @forms attributes {schedule = #attn.schedule<tile = [32, 8], warps = [2, 1]>} {
+  attn.kernel @forms attributes {schedule = #attn.schedule<tile = [32, 16], warps = [2, 1]>} {
   ^bb0(%n: i32, %cap: memref<?xf32>, %out: memref<?xf32>):
     %Q = attn.alloc as "Q" : !attn.ring<1, !b>
     %K = attn.alloc as "K" : !attn.ring<1, !k>

@@ -9,7 +9,7 @@
 // CHECK-SAME: {attn.name = "v", attn.role = "in"}
 // CHECK-SAME: %[[OUT:[^:]*]]: memref<?x?x?x64xbf16, strided<[?, ?, ?, 1], offset: ?>> {attn.name = "o", attn.role = "out"}
 // CHECK-SAME: %[[LSE:[^:]*]]: memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>> {attn.name = "lse", attn.role = "out"}
-// CHECK-SAME: attn.meaning = {masks = [{align = "bottom_right", kind = "causal"}], op = "sdpa", scale = 1.250000e-01 : f32}
+// CHECK-SAME: attn.meaning = {masks = [{align = "bottom_right", kind = "causal"}], op = "sdpa", operands = {k = "k", lse = "lse", o = "o", q = "q", v = "v"}, scale = 1.250000e-01 : f32}
 // CHECK-SAME: attn.schedule = #attn.schedule<tile = [32, 16]
 // CHECK: scf.forall (%{{.*}}, %{{.*}}, %{{.*}}) in (%{{.*}}, %{{.*}}, %{{.*}})
 // CHECK: %[[HI:.*]] = arith.maxsi %{{.*}}, %{{.*}} : i32
