@@ -3,7 +3,7 @@
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// acquire / copy / commit / wait / release say what must be ordered; how (cp.async group and barrier, mbarrier) is the
+// acquire / copy / wait / release say what must be ordered; how (cp.async group and barrier, mbarrier) is the
 // conversion's choice.
 //
 //===----------------------------------------------------------------------===//
