@@ -32,7 +32,7 @@ void attn::buildTileStage(OpPassManager &pm, const TileStageOptions &options) {
   TileForwardPassOptions tile;
   tile.noRanges = options.noRanges;
   pm.addPass(createTileForwardPass(tile));
-  pm.addPass(createCanonicalizerPass());
+  // No canonicalisation before map-to-grid: it would drop loops of the nest that run once (a batch of 1 in the spec).
   pm.addPass(createCSEPass());
   buildStageCheck(pm, Stage::Tiled);
 }

@@ -295,6 +295,19 @@ static attn_status checkOverlap(const attn_manifest *manifest, const attn_plan *
   return ATTN_OK;
 }
 
+/// A gather clamps its indices into range, so there must be something in range.
+static attn_status checkCaptures(const attn_manifest *manifest, const attn_plan *plan) {
+  for (uint32_t i = 0; i < manifest->num_operands; ++i) {
+    if (manifest->operands[i].role != ATTN_ROLE_CAPTURE)
+      continue;
+    for (uint32_t d = 0; d < plan->operands[i].rank; ++d)
+      if (plan->operands[i].sizes[d] == 0)
+        return attn_fail(ATTN_ERROR_SHAPE, "%s: has size 0, expected at least 1 (the kernel reads captured values)",
+                         attn_label(manifest, i, d).text);
+  }
+  return ATTN_OK;
+}
+
 static attn_status checkWorkspace(const attn_plan *plan) {
   const attn_launch *launch = &plan->launch;
   if (plan->workspace_bytes == 0)
@@ -327,6 +340,7 @@ attn_status attn_check(const attn_manifest *manifest, const attn_launch *launch,
   plan->empty = emptyRule(manifest, plan);
   plan->workspace_bytes = 0;
   if (!plan->empty) {
+    ATTN_TRY(checkCaptures(manifest, plan));
     ATTN_TRY(planValues(manifest, plan));
     ATTN_TRY(planWorkspace(manifest, plan));
     ATTN_TRY(attn_choose(manifest, plan));

@@ -41,6 +41,16 @@ BIAS = Region("""
 SCALED_BY_CAPTURE = Region("""
       %z = arith.mulf %s, %temperature : f32
       attn.yield %z : f32""", (("temperature", "f32"),))
+# A captured tensor of rank 0, and constants below zero.
+RANK0 = Region("""
+      %g = attn.gather %gain[] : (tensor<f32>) -> f32
+      %n = arith.constant -3 : i32
+      %d = arith.divsi %ki, %n : i32
+      %f = arith.sitofp %d : i32 to f32
+      %m = arith.constant -0.125 : f32
+      %x = arith.mulf %s, %g : f32
+      %y = math.fma %f, %m, %x : f32
+      attn.yield %y : f32""", (("gain", "tensor<f32>"),))
 # +inf and -inf arithmetic on the way: hidden by a score of -inf instead of a mask.
 CAUSAL_AS_SCORE = Region("""
       %ninf = arith.constant 0xFF800000 : f32
@@ -171,7 +181,7 @@ def cases(dtypes):
         add(spec, (1, 2, 1, 8, 8), (1, 2, 1, 300, 300), (1, 2, 1, 100, 300), (1, 2, 1, 300, 100), why="M04")
     add(Spec(64, dtype=main, masks=("window<64, 0, top_left>",), tag="window_top"), (1, 16, 1, 2048, 128), why="X11: most tiles empty")
     # Regions.
-    for tag, score in (("softcap", SOFTCAP), ("alibi", ALIBI), ("bias", BIAS), ("temperature", SCALED_BY_CAPTURE), ("causal_as_score", CAUSAL_AS_SCORE)):
+    for tag, score in (("softcap", SOFTCAP), ("alibi", ALIBI), ("bias", BIAS), ("temperature", SCALED_BY_CAPTURE), ("rank0", RANK0), ("causal_as_score", CAUSAL_AS_SCORE)):
         add(Spec(64, dtype=main, score=score, tag=tag), (2, 4, 2, 150, 150), why="score region")
         add(Spec(128, dtype=main, score=score, masks=causal, tag=tag + "_causal"), (1, 2, 2, 150, 220), why="score region")
     for tag, visible in (("documents", DOCUMENTS), ("dilated", DILATED), ("half_dead", HALF_DEAD)):
@@ -197,6 +207,7 @@ def cases(dtypes):
                 for row_pad, offset in ((1, 0), (0, 1), (3, 5), (8, 0), (8, 3)):
                     add(spec, (2, 4, 2, 100, 150), row_pad=row_pad, offset=offset, why="S10, unaligned")
                 add(spec, (1, 1, 1, 1, 70), (1, 2, 1, 37, 1), row_pad=1, layout="bshd", why="N06 and sizes of one")
+    add(causal128, (1, 2, 2, 70, 70), inputs="nan", why="NaN comes out, in its row only")
     # Empty inputs (D01-D03).
     for shape in ((0, 2, 2, 16, 16), (1, 2, 2, 0, 16), (1, 2, 2, 64, 0)):
         add(Spec(64, dtype=main, tag="full"), shape, why="D01")

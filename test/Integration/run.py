@@ -24,20 +24,22 @@ def bits(x, dtype):
     """Rounds to the storage type; bf16 has no numpy type and travels as its 16 bits."""
     if dtype == "bf16":
         u = np.ascontiguousarray(x, np.float32).view(np.uint32)
-        return ((u + 0x7FFF + ((u >> 16) & 1)) >> 16).astype(np.uint16)
+        return np.where(np.isnan(x), 0x7FC0, (u + 0x7FFF + ((u >> 16) & 1)) >> 16).astype(np.uint16)
     return x.astype({"f16": np.float16, "f32": np.float32}[dtype])
 
 
 def inputs(case, folder):
     """Writes the operands of a case that is not random; returns attn-run's arguments for them."""
     b, hq, hk, sq, sk = case.shape
-    kind, value = case.inputs.split(":")
-    value = float(value)
+    kind, _, value = case.inputs.partition(":")
+    value = float(value or 0)
     rng = np.random.default_rng(7)
     q, k, v = (rng.standard_normal(s).astype(np.float32) for s in
                ((b, hq, sq, case.spec.d), (b, hk, sk, case.spec.d), (b, hk, sk, case.spec.value_dim)))
     if kind == "constant":
         q[:], k[:], v[:] = value, value, value
+    elif kind == "nan":  # one NaN in query row 5 of every head: that row is NaN, the others are not
+        q[:, :, 5, 0] = math.nan
     elif kind == "logits":  # every scaled logit near `value`: one component carries it
         q, k = 0.1 * q, 0.1 * k
         q[..., 0], k[..., 0] = math.sqrt(abs(value)), math.copysign(math.sqrt(abs(value)), value) * math.sqrt(case.spec.d)

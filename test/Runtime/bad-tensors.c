@@ -57,6 +57,8 @@ int main(int argc, char **argv) {
 
   // Dimensions
   REFUSED(t[Q].sizes[3] = 16, ATTN_ERROR_SHAPE, "q dimension 3: is 16, expected 8");
+  REFUSED((t[SLOPES].sizes[0] = 0, t[SLOPES].data = NULL), ATTN_ERROR_SHAPE,
+          "slopes dimension 0: has size 0, expected at least 1");
   REFUSED(t[K].sizes[0] = 3, ATTN_ERROR_SHAPE, "k dimension 0 (batch): is 3, expected 2 as in q dimension 0");
   REFUSED(t[V].sizes[2] = 8, ATTN_ERROR_SHAPE, "v dimension 2 (k_len): is 8, expected 7 as in k dimension 2");
   REFUSED(t[LSE].sizes[1] = 3, ATTN_ERROR_SHAPE, "lse dimension 1 (q_heads): is 3, expected 6 as in q dimension 1");

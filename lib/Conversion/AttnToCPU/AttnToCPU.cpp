@@ -36,8 +36,10 @@ static Type withUnitStride(Type type) {
     return type.isIntOrFloat() ? type : Type();
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (memref.getRank() == 0 || failed(memref.getStridesAndOffset(strides, offset)))
+  if (failed(memref.getStridesAndOffset(strides, offset)))
     return {};
+  if (strides.empty())
+    return memref;
   if (strides.back() != 1 && !ShapedType::isDynamic(strides.back()))
     return {};
   strides.back() = 1;
@@ -78,6 +80,8 @@ static LogicalResult lowerKernel(OpBuilder &b, KernelOp kernel, cpu::Machine mac
       return kernel.emitOpError("argument ") << i << " of type " << type
                                              << " is not supported on the CPU: expected a number, or a memref whose "
                                                 "last dimension has unit stride";
+  if (kernel.walk([](Operation *op) { return WalkResult(cpu::checkMath(op)); }).wasInterrupted())
+    return failure();
   // The host function beside it is no code for a machine: what converts the kernel further must not touch it. The
   // module has the name by which the host function launches the kernel.
   b.setInsertionPoint(kernel);

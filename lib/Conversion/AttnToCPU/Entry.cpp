@@ -33,10 +33,14 @@ void cpu::emitEntry(OpBuilder &b, func::FuncOp body, StringRef name) {
       arguments.push_back(readParam(type));
       continue;
     }
-    // The descriptor upstream lowers a memref to: allocated and aligned pointer, offset, sizes, strides.
+    // The descriptor upstream lowers a memref to: allocated and aligned pointer, offset, and unless of rank 0 sizes and
+    // strides.
     int64_t rank = memref.getRank();
     Type list = LLVM::LLVMArrayType::get(i64, rank);
-    Type descriptor = LLVM::LLVMStructType::getLiteral(b.getContext(), {pointer, pointer, i64, list, list});
+    SmallVector<Type> parts{pointer, pointer, i64};
+    if (rank > 0)
+      parts.append(2, list);
+    Type descriptor = LLVM::LLVMStructType::getLiteral(b.getContext(), parts);
     Value whole = LLVM::PoisonOp::create(b, loc, descriptor);
     auto put = [&](Value part, ArrayRef<int64_t> at) { whole = LLVM::InsertValueOp::create(b, loc, whole, part, at); };
     auto constant = [&](int64_t value) -> Value {
@@ -48,7 +52,8 @@ void cpu::emitEntry(OpBuilder &b, func::FuncOp body, StringRef name) {
     put(constant(0), 2);
     for (int64_t dim = 0; dim + 1 < rank; ++dim)
       put(readParam(i64), {4, dim});
-    put(constant(1), {4, rank - 1});
+    if (rank > 0)
+      put(constant(1), {4, rank - 1});
     for (int64_t dim = 0; dim < rank; ++dim) {
       Value size = LLVM::SExtOp::create(b, loc, i64, readParam(i32));
       put(memref.isDynamicDim(dim) ? size : constant(memref.getDimSize(dim)), {3, dim});

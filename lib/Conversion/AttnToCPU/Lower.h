@@ -93,6 +93,8 @@ private:
   llvm::DenseMap<mlir::Value, Buffer *> carrierOf; ///< Where a loop would like the value to be at its end.
 };
 
+/// Refuses functions of math that are not computed here or that Reference cannot judge, naming those that are.
+llvm::LogicalResult checkMath(mlir::Operation *op);
 /// `exp2` of a vector of f32 within 1.3 units in the last place, by a polynomial; results below 2^-126 are 0.
 mlir::Value emitExp2(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 /// Rounds f32 (scalar or vector) to the nearest value of a 16-bit float type; still f32.

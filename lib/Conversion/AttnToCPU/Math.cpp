@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace attn;
@@ -27,6 +28,17 @@ static Value constantInt(OpBuilder &b, Location loc, Type like, int64_t value) {
 static Type withElement(Type type, Type element) {
   auto vector = dyn_cast<VectorType>(type);
   return vector ? Type(vector.clone(element)) : element;
+}
+
+LogicalResult cpu::checkMath(Operation *op) {
+  static constexpr StringLiteral kFunctions[] = {"absf",  "absi",  "atan", "atan2", "ceil",  "copysign",  "cos",
+                                                 "erf",   "exp",   "exp2", "expm1", "floor", "fma",       "log",
+                                                 "log10", "log1p", "log2", "powf",  "round", "roundeven", "rsqrt",
+                                                 "sin",   "sqrt",  "tan",  "tanh",  "trunc"};
+  if (!isa<math::MathDialect>(op->getDialect()) || llvm::is_contained(kFunctions, op->getName().stripDialect()))
+    return success();
+  return op->emitOpError("has no lowering on the CPU; supported are ")
+         << llvm::join(llvm::map_range(kFunctions, [](StringRef name) { return ("math." + name).str(); }), ", ");
 }
 
 // 2^x = 2^n 2^f, n = round(x), f in [-1/2, 1/2]; 2^f is a polynomial of degree 6 fitted for the smallest relative error

@@ -120,6 +120,9 @@ Error attn::linkSharedLibrary(ArrayRef<char> object, StringRef path, StringRef l
       failure = (*text)->getBuffer().trim().str();
     return createStringError(words.front() + " could not link " + path + ": " + failure);
   }
+  uint64_t bytes = 0;
+  if (sys::fs::file_size(output.path, bytes) || bytes == 0)
+    return createStringError(words.front() + " reported success but wrote no " + path);
   if (std::error_code code = sys::fs::rename(output.path, path))
     return createStringError(code, "cannot write " + path + ": " + code.message());
   output.remover.releaseFile();

@@ -57,7 +57,7 @@ static json::Value attributeJson(Attribute attribute) {
       .Case([](FloatAttr a) { return floatJson(a.getValue()); })
       .Case([](IntegerAttr a) {
         bool isBool = a.getType().isInteger(1);
-        return json::Value(isBool ? a.getValue().getZExtValue() : a.getValue().getSExtValue());
+        return json::Value(isBool ? static_cast<int64_t>(a.getValue().getZExtValue()) : a.getValue().getSExtValue());
       })
       .Case([](DenseI64ArrayAttr a) { return json::Value(json::Array(a.asArrayRef())); })
       .Case([](ArrayAttr a) {

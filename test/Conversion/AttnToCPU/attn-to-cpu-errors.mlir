@@ -45,3 +45,14 @@ attn.kernel @sweeps {
   ^bb0(%t: i32, %j: i32):
   }
 }
+
+// -----
+
+attn.kernel @unknown_function {
+^bb0(%o: memref<?x8xf32, strided<[?, 1], offset: ?>>, %begin: i64, %end: i64):
+  %c0 = arith.constant 0 : i32
+  %t = attn.load %o[%c0] : memref<?x8xf32, strided<[?, 1], offset: ?>> -> tensor<8x8xf32>
+  // expected-error @below {{has no lowering on the CPU; supported are math.absf, math.absi, math.atan,}}
+  %u = math.acosh %t : tensor<8x8xf32>
+  attn.store %u, %o[%c0] : tensor<8x8xf32>, memref<?x8xf32, strided<[?, 1], offset: ?>>
+}

@@ -13,6 +13,8 @@
 // RUN: not attn-compile %s --chip=cpu --linker=false -o %t/fails 2>&1 | FileCheck %s --check-prefix=FAILS
 // FAILS: error: {{.*}}false could not link {{.*}}attention_fwd.so
 //
+// RUN: not attn-compile %s --chip=cpu --linker=true -o %t/nothing 2>&1 | FileCheck %s --check-prefix=NOTHING
+// NOTHING: error: {{.*}}true reported success but wrote no {{.*}}attention_fwd.so
 // RUN: not attn-compile %s --chip=cpu --cpu=cyrix -o %t/cpu 2>&1 | FileCheck %s --check-prefix=CPU
 // CPU: error: unknown CPU 'cyrix': expected native or a name LLVM knows, such as x86-64-v3
 // RUN: not ls %t/cpu

@@ -77,7 +77,9 @@ public:
 
   void run() {
     // Extents in the order of attn.tiles: row tiles, heads, batch.
-    extents = {nest.getDynamicUpperBound()[2], nest.getDynamicUpperBound()[1], nest.getDynamicUpperBound()[0]};
+    OpBuilder b(nest);
+    SmallVector<Value> bounds = nest.getUpperBound(b); // constants where a spec fixes a size
+    extents = {bounds[2], bounds[1], bounds[0]};
     heaviestFirst = growsWithRowTile(sweep, nest.getInductionVars()[2]);
     buildKernel();
     buildHostPlan();
@@ -206,7 +208,7 @@ struct MapToGrid : attn::impl::MapToGridPassBase<MapToGrid> {
       return func.emitOpError("expects '") << AttnDialect::kScheduleAttr << "': its loops were built from a schedule";
     if (!requireTarget(func))
       return failure();
-    if (nest.getRank() != 3 || !nest.isNormalized() || nest.getDynamicUpperBound().size() != 3 || nest.getNumResults())
+    if (nest.getRank() != 3 || !nest.isNormalized() || nest.getNumResults())
       return nest.emitOpError("expects a nest over (batch, heads, row tiles) from 0 by 1, without results");
     auto sweeps = nest.getBody()->getOps<SweepOp>();
     if (!llvm::hasSingleElement(sweeps))

@@ -278,6 +278,9 @@ Value ForwardTiler::buildVisible(RegionInliner &inliner, Value key, Value row) {
 void ForwardTiler::buildEpilogue(ValueRange sweep, Value row) {
   Value out = sweep[0], max = sweep[1], sum = sweep[2];
   Value none = arith::CmpFOp::create(b, arith::CmpFPredicate::OLE, max, dense(rowType, kNoKeyBelow * scale.inExponent));
+  // The maximum passes NaN over, the sum does not: a row of NaN saw keys.
+  Value number = arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, sum, sum);
+  none = arith::AndIOp::create(b, none, number);
   Value zero = dense(rowType, 0.0);
   Value inverse = arith::DivFOp::create(b, dense(rowType, 1.0), sum);
   inverse = arith::SelectOp::create(b, none, zero, inverse);

@@ -42,7 +42,10 @@
 // CHECK: %[[OS:.*]] = arith.mulf %[[O]], %[[AO]]
 // CHECK: %[[O1:.*]] = attn.dot as "PV" %[[PB]], %[[VT]] plus %[[OS]]
 // CHECK: attn.yield %[[O1]], %[[M1]], %[[L1]]
-// CHECK: %[[NONE:.*]] = arith.cmpf ole, %[[END]]#1
+// CHECK: %[[LOW:.*]] = arith.cmpf ole, %[[END]]#1
+// A row of NaN saw keys.
+// CHECK: %[[NUMBER:.*]] = arith.cmpf ord, %[[END]]#2, %[[END]]#2
+// CHECK: %[[NONE:.*]] = arith.andi %[[LOW]], %[[NUMBER]]
 // CHECK: attn.store %{{.*}}, %[[OUT]][%[[B]], %[[H]], %[[ROW]]]
 // CHECK: %[[LOG:.*]] = math.log2 %[[END]]#2
 // CHECK: arith.addf %[[END]]#1, %[[LOG]]
