@@ -183,6 +183,9 @@ void Checker::roles(KernelOp kernel) {
 void Checker::memory(KernelOp kernel) {
   if (!kernel.getSmemBytes() || !kernel.getThreads())
     return broken(kernel, "attn-plan-memory", "a kernel says smem_bytes and threads");
+  auto target = kernel->getParentOp()->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr);
+  if (target && target.getSmem() && *kernel.getSmemBytes() > static_cast<uint64_t>(target.getSmem()))
+    broken(kernel, "attn-plan-memory", "a block fits the target's shared memory");
   SharedAllocs allocs(kernel);
   SmallVector<AllocOp> placed;
   kernel.walk([&](AllocOp alloc) {

@@ -121,6 +121,19 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} 
 
 // -----
 
+module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, smem = 1024>} {
+  // expected-error @below {{a block fits the target's shared memory; attn-plan-memory should have seen to it}}
+  attn.kernel @large attributes {smem_bytes = 2048 : i64, threads = 32 : i64} {
+  ^bb0(%n: i32):
+    attn.role "compute" warps 0 + 1 groups 1 {
+    ^bb0(%g: i32):
+      attn.yield
+    }
+  }
+}
+
+// -----
+
 !b = !attn.buf<tensor<16x16xf16>, 32>
 module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} {
   attn.kernel @offsets attributes {smem_bytes = 3072 : i64, threads = 32 : i64} {
