@@ -43,6 +43,25 @@ static ParseResult parseEnum(AsmParser &parser, Enum &value, std::optional<Enum>
   return success();
 }
 
+/// `<name = value, ...>`, each name once. `parseValue` takes what follows the equals sign of a field it knows; what it
+/// has no parser for is refused with the list of fields there are.
+static ParseResult parseFields(AsmParser &parser, StringRef what, StringRef known,
+                               function_ref<OptionalParseResult(StringRef)> parseValue) {
+  SmallVector<StringRef> seen;
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, [&]() -> ParseResult {
+    StringRef name;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&name) || parser.parseEqual())
+      return failure();
+    if (llvm::is_contained(seen, name))
+      return parser.emitError(loc) << what << " field '" << name << "' given twice";
+    seen.push_back(name);
+    if (OptionalParseResult parsed = parseValue(name); parsed.has_value())
+      return *parsed;
+    return parser.emitError(loc) << "unknown " << what << " field '" << name << "'; expects " << known;
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Masks
 //===----------------------------------------------------------------------===//
@@ -113,16 +132,8 @@ Attribute TargetAttr::parse(AsmParser &parser, Type) {
   std::string chip;
   std::optional<Family> family;
   int64_t smem = 0, smemSm = 0, sms = 1, regs = 65536;
-  SmallVector<StringRef> seen;
   SMLoc start = parser.getCurrentLocation();
-  auto field = [&]() -> ParseResult {
-    StringRef name;
-    SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&name) || parser.parseEqual())
-      return failure();
-    if (llvm::is_contained(seen, name))
-      return parser.emitError(loc) << "target field '" << name << "' given twice";
-    seen.push_back(name);
+  auto value = [&](StringRef name) -> OptionalParseResult {
     if (name == "chip")
       return parser.parseString(&chip);
     if (name == "family")
@@ -135,10 +146,9 @@ Attribute TargetAttr::parse(AsmParser &parser, Type) {
       return parser.parseInteger(sms);
     if (name == "regs")
       return parser.parseInteger(regs);
-    return parser.emitError(loc) << "unknown target field '" << name
-                                 << "'; expects chip, family, smem, smem_sm, sms or regs";
+    return std::nullopt;
   };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, field))
+  if (parseFields(parser, "target", "chip, family, smem, smem_sm, sms or regs", value))
     return {};
   if (chip.empty() || !family) {
     parser.emitError(start) << "expects a target to name chip and family";
@@ -262,16 +272,8 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   int64_t depthQ = 1, depthK = 1, depthV = 1, blocks = 1, section = 0;
   Tiling tiles = Tiling::Single;
   std::string from;
-  SmallVector<StringRef> seen;
   SMLoc start = parser.getCurrentLocation();
-  auto field = [&]() -> ParseResult {
-    StringRef name;
-    SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&name) || parser.parseEqual())
-      return failure();
-    if (llvm::is_contained(seen, name))
-      return parser.emitError(loc) << "schedule field '" << name << "' given twice";
-    seen.push_back(name);
+  auto value = [&](StringRef name) -> OptionalParseResult {
     if (name == "tile")
       return parseIntegers(parser, tile);
     if (name == "warps")
@@ -286,10 +288,9 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
       return parser.parseString(&from);
     if (name == "tiles")
       return parseEnum<Tiling>(parser, tiles, symbolizeTiling, "how tiles reach a block: single");
-    return parser.emitError(loc) << "unknown schedule field '" << name
-                                 << "'; expects tile, warps, depth, blocks, tiles, section or from";
+    return std::nullopt;
   };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, field))
+  if (parseFields(parser, "schedule", "tile, warps, depth, blocks, tiles, section or from", value))
     return {};
   return parser.getChecked<ScheduleAttr>(start, parser.getContext(), tile, warps, depthQ, depthK, depthV, blocks, tiles,
                                          section, from);
