@@ -101,7 +101,7 @@ LogicalResult KernelLowering::lowerDot(DotOp dot, unsigned index, const BlockPla
   Location loc = dot.getLoc();
   if (!isa<RankedTensorType>(dot.getA().getType()) || !isa<RankedTensorType>(dot.getB().getType()))
     return dot.emitOpError("is not supported on the CPU: operands are tiles there, not buffers");
-  ArrayRef<int64_t> shape = dot.getResult().getType().getShape();
+  ArrayRef<int64_t> shape = dot.getTile().getShape();
   Buffer *a = getBuffer(dot.getA(), loc);
   Buffer *bTile = getBuffer(dot.getB(), loc);
   if (a->rowMajor) // A tile that is the first operand of one dot and the second of others.

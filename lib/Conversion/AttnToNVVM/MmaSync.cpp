@@ -97,7 +97,7 @@ RankedTensorType aTileOf(DotOp op) {
 const facts::MmaShape &mmaSync() { return *facts::findMmaShape(facts::Family::MmaSync, "bf16"); }
 
 std::optional<MmaGrid> gridOf(DotOp op) {
-  const Fragment acc = Fragment::of(op.getResult().getType());
+  const Fragment acc = Fragment::of(op.getTile());
   return mmaGrid(mmaSync(), acc.rows, acc.cols, aTileOf(op).getDimSize(1), acc.warpsM);
 }
 
@@ -107,7 +107,7 @@ struct DotLowering : Lowering<DotOp> {
     auto aBuf = dyn_cast<BufType>(op.getA().getType());
     auto bBuf = cast<BufType>(op.getB().getType());
     Type element = bBuf.getTile().getElementType();
-    const Fragment acc = Fragment::of(op.getResult().getType());
+    const Fragment acc = Fragment::of(op.getTile());
     const MmaGrid grid = *gridOf(op);
 
     Emit e{rewriter, op.getLoc()};
@@ -218,7 +218,7 @@ LogicalResult attn::nvvm::checkMmaSync(Operation *op, int64_t) {
   for (Type element : {aTileOf(dot).getElementType(), bBuf.getTile().getElementType()})
     if (!element.isF16() && !element.isBF16())
       return op->emitOpError("expects f16 or bf16 operands for mma.sync, got ") << element;
-  const Fragment acc = Fragment::of(dot.getResult().getType());
+  const Fragment acc = Fragment::of(dot.getTile());
   if (acc.warpsN != 1)
     return op->emitOpError("expects every warp to own whole rows (warps [m, 1]), got warps [")
            << acc.warpsM << ", " << acc.warpsN << "]";

@@ -229,7 +229,8 @@ void FragAttr::print(AsmPrinter &printer) const {
 //===----------------------------------------------------------------------===//
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> tile,
-                                   ArrayRef<int64_t> warps, int64_t depthQ, int64_t depthK, int64_t depthV,
+                                   ArrayRef<int64_t> warps, int64_t groups, ArrayRef<int64_t> regs, int64_t depthQ,
+                                   int64_t depthK, int64_t depthV, ArrayRef<StringAttr>, int64_t skip, Staging,
                                    int64_t blocks, Tiling, int64_t section, StringRef) {
   // H1: limits far above any machine, so that sums and products of these numbers stay inside 64 bits.
   auto pair = [&](StringRef name, ArrayRef<int64_t> values, int64_t limit) -> LogicalResult {
@@ -240,9 +241,16 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   };
   if (failed(pair("tile", tile, 65536)) || failed(pair("warps", warps, 1024)))
     return failure();
-  for (int64_t number : {depthQ, depthK, depthV, blocks}) // H2
+  for (int64_t number : {groups, depthQ, depthK, depthV, blocks}) // H2
     if (number < 1 || number > 32)
-      return emitError() << "expects 'depth' and 'blocks' from 1 to 32, got " << number;
+      return emitError() << "expects 'groups', 'depth' and 'blocks' from 1 to 32, got " << number;
+  auto isCount = [](int64_t n) { return n >= 24 && n <= 256 && n % 8 == 0; };
+  if (!regs.empty() && (regs.size() != 2 || !llvm::all_of(regs, isCount))) // H4: what setmaxnreg takes
+    return emitError() << "expects 'regs' to be two multiples of 8 from 24 to 256, got [" << regs << "]";
+  if (tile[0] % groups) // H5
+    return emitError() << "expects the " << tile[0] << " rows of a tile to be shared by " << groups << " groups evenly";
+  if (skip < 0 || skip > 64) // H6: 2^64 times 2^16 keys is still far from f32's end
+    return emitError() << "expects 'skip' from 0 to 64, got " << skip;
   if (section < 0) // H3
     return emitError() << "expects 'section' to be a number of bytes, got " << section;
   return success();
@@ -267,9 +275,21 @@ static ParseResult parseIntegers(AsmParser &parser, SmallVectorImpl<int64_t> &va
                                         [&] { return parser.parseInteger(values.emplace_back()); });
 }
 
+static ParseResult parseStrings(AsmParser &parser, SmallVectorImpl<StringAttr> &values) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+    std::string value;
+    if (parser.parseString(&value))
+      return failure();
+    values.push_back(StringAttr::get(parser.getContext(), value));
+    return success();
+  });
+}
+
 Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
-  SmallVector<int64_t> tile, warps;
-  int64_t depthQ = 1, depthK = 1, depthV = 1, blocks = 1, section = 0;
+  SmallVector<int64_t> tile, warps, regs;
+  SmallVector<StringAttr> order;
+  int64_t groups = 1, depthQ = 1, depthK = 1, depthV = 1, skip = 0, blocks = 1, section = 0;
+  Staging out = Staging::Alias;
   Tiling tiles = Tiling::Single;
   std::string from;
   SMLoc start = parser.getCurrentLocation();
@@ -278,8 +298,18 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
       return parseIntegers(parser, tile);
     if (name == "warps")
       return parseIntegers(parser, warps);
+    if (name == "groups")
+      return parser.parseInteger(groups);
+    if (name == "regs")
+      return parseIntegers(parser, regs);
     if (name == "depth")
       return parseDepth(parser, depthQ, depthK, depthV);
+    if (name == "order")
+      return parseStrings(parser, order);
+    if (name == "skip")
+      return parser.parseInteger(skip);
+    if (name == "out")
+      return parseEnum<Staging>(parser, out, symbolizeStaging, "where results are staged: alias or own");
     if (name == "blocks")
       return parser.parseInteger(blocks);
     if (name == "section")
@@ -287,19 +317,33 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
     if (name == "from")
       return parser.parseString(&from);
     if (name == "tiles")
-      return parseEnum<Tiling>(parser, tiles, symbolizeTiling, "how tiles reach a block: single");
+      return parseEnum<Tiling>(parser, tiles, symbolizeTiling, "how tiles reach a block: single, fixed or dynamic");
     return std::nullopt;
   };
-  if (parseFields(parser, "schedule", "tile, warps, depth, blocks, tiles, section or from", value))
+  if (parseFields(parser, "schedule",
+                  "tile, warps, groups, regs, depth, order, skip, out, blocks, tiles, section or from", value))
     return {};
-  return parser.getChecked<ScheduleAttr>(start, parser.getContext(), tile, warps, depthQ, depthK, depthV, blocks, tiles,
-                                         section, from);
+  return parser.getChecked<ScheduleAttr>(start, parser.getContext(), tile, warps, groups, regs, depthQ, depthK, depthV,
+                                         order, skip, out, blocks, tiles, section, from);
 }
 
 void ScheduleAttr::print(AsmPrinter &printer) const {
   printer << "<tile = [" << getTile() << "], warps = [" << getWarps() << "]";
+  if (getGroups() != 1)
+    printer << ", groups = " << getGroups();
+  if (!getRegs().empty())
+    printer << ", regs = [" << getRegs() << "]";
   if (getDepthQ() != 1 || getDepthK() != 1 || getDepthV() != 1)
     printer << ", depth = {q = " << getDepthQ() << ", k = " << getDepthK() << ", v = " << getDepthV() << "}";
+  if (!getOrder().empty()) {
+    printer << ", order = [";
+    llvm::interleaveComma(getOrder(), printer, [&](StringAttr entry) { printer.printString(entry.getValue()); });
+    printer << "]";
+  }
+  if (getSkip())
+    printer << ", skip = " << getSkip();
+  if (getOut() != Staging::Alias)
+    printer << ", out = " << stringifyStaging(getOut());
   if (getBlocks() != 1)
     printer << ", blocks = " << getBlocks();
   printer << ", tiles = " << stringifyTiling(getTiles());
@@ -310,4 +354,15 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
     printer.printString(getFrom());
   }
   printer << ">";
+}
+
+ScheduleAttr ScheduleAttr::withFrom(StringRef from) const {
+  return get(getContext(), getTile(), getWarps(), getGroups(), getRegs(), getDepthQ(), getDepthK(), getDepthV(),
+             getOrder(), getSkip(), getOut(), getBlocks(), getTiles(), getSection(), from);
+}
+
+ScheduleAttr ScheduleAttr::plain(MLIRContext *context, int64_t queries, int64_t keys, int64_t warps, int64_t depth,
+                                 StringRef from) {
+  return get(context, {queries, keys}, {warps, 1}, /*groups=*/1, /*regs=*/{}, /*depth_q=*/1, depth, depth, /*order=*/{},
+             /*skip=*/0, Staging::Alias, /*blocks=*/1, Tiling::Single, /*section=*/0, from);
 }

@@ -52,7 +52,9 @@ static LogicalResult verifyDiscardable(function_ref<InFlightDiagnostic()> error,
     return expect(isa<ScheduleAttr>(attribute.getValue()), "an #attn.schedule");
   if (name == AttnDialect::kCpuAttr || name == AttnDialect::kNameAttr || name == AttnDialect::kRoleAttr)
     return expect(isa<StringAttr>(attribute.getValue()), "a string");
-  if (name == AttnDialect::kMeaningAttr)
+  if (name == AttnDialect::kAlternativeAttr)
+    return expect(isa<FlatSymbolRefAttr>(attribute.getValue()), "a symbol");
+  if (name == AttnDialect::kMeaningAttr || name == AttnDialect::kWhenAttr)
     return expect(isa<DictionaryAttr>(attribute.getValue()), "a dictionary");
   if (name == AttnDialect::kSmemBytesAttr)
     return expect(isa<IntegerAttr>(attribute.getValue()), "an integer");

@@ -3,7 +3,7 @@
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Rules: W sweep, K kernel, T tiles, N launch, X section. See the -errors tests beside
+// Rules: W sweep, K kernel, T tiles, J tensor_map, N launch, X section. See the -errors tests beside
 // test/Dialect/Attn/IR/tile-ops.mlir.
 //
 //===----------------------------------------------------------------------===//
@@ -38,6 +38,8 @@ LogicalResult SweepOp::verify() {
   SmallVector<Type> expected{i32, i32};
   llvm::append_range(expected, getInit().getTypes());
   Block &body = getBody().front();
+  if (std::optional<uint64_t> edge = getEdge(); edge && static_cast<int64_t>(*edge) < 0) // W3
+    return emitOpError() << "expects 'edge' of at least 0, got " << static_cast<int64_t>(*edge);
   if (body.getArgumentTypes() != ArrayRef(expected)) // W4
     return emitOpError() << "body takes t, j and the carried values, " << typeList(expected) << "; got "
                          << typeList(body.getArgumentTypes());
@@ -65,10 +67,10 @@ LogicalResult KernelOp::verify() {
   for (BlockArgument argument : getBody().getArguments()) { // K2
     Type type = argument.getType();
     auto memref = dyn_cast<MemRefType>(type);
-    if (memref ? memref.isStrided() : type.isSignlessIntOrFloat())
+    if (memref ? memref.isStrided() : type.isSignlessIntOrFloat() || isa<MapType>(type))
       continue;
     return emitOpError() << "argument " << argument.getArgNumber() << " is " << type
-                         << "; expects strided memrefs, integers and floats";
+                         << "; expects strided memrefs, tensor maps, integers and floats";
   }
   if (std::optional<uint64_t> threads = getThreads();
       threads && (*threads == 0 || *threads > 1024 || *threads % 32)) // K3
@@ -108,9 +110,37 @@ LogicalResult TilesOp::verify() {
   if (getExtents().size() != 3) // T1
     return emitOpError() << "expects three extents, row tiles, heads and batch; got " << getExtents().size();
   Type i32 = IntegerType::get(getContext(), 32);
-  if (getBody().getArgumentTypes() != ArrayRef<Type>{i32, i32, i32, i32}) // T2
-    return emitOpError() << "body takes t, i, h and b, all i32; got " << typeList(getBody().getArgumentTypes());
+  if (getBody().getArgumentTypes() != SmallVector<Type>(4 + getInit().size(), i32)) // T2
+    return emitOpError() << "body takes t, i, h, b and " << getInit().size() << " carried values, all i32; got "
+                         << typeList(getBody().getArgumentTypes());
+  if (getResultTypes() != getInit().getTypes()) // T3
+    return emitOpError() << "results are the carried values, " << typeList(getInit().getTypes()) << "; got "
+                         << typeList(getResultTypes());
+  if ((getKind() == Tiling::Dynamic) != bool(getCounter())) // T4
+    return emitOpError() << "takes a counter if and only if it is dynamic";
   return success();
+}
+
+LogicalResult TilesOp::verifyRegions() {
+  auto yield = cast<YieldOp>(getBody().front().getTerminator());
+  if (yield.getValues().getTypes() == getInit().getTypes()) // T5
+    return success();
+  InFlightDiagnostic error = yield.emitOpError() << "carries " << typeList(getInit().getTypes())
+                                                 << " to the next tile, got " << typeList(yield.getValues().getTypes());
+  error.attachNote(getLoc()) << "in this nest";
+  return error;
+}
+
+LogicalResult TensorMapOp::verify() {
+  MemRefType memref = getSource().getType();
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  Type element = getResult().getType().getTile().getElementType();
+  if (memref.getRank() == 4 && succeeded(memref.getStridesAndOffset(strides, offset)) && strides.back() == 1 &&
+      memref.getElementType() == element) // J1
+    return success();
+  return emitOpError() << "describes (batch, heads, rows, columns) of " << element << " with dense columns, got "
+                       << memref;
 }
 
 LogicalResult SectionOp::verify() {

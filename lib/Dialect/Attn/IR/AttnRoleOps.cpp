@@ -3,7 +3,8 @@
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Rules: U role, A alloc, G acquire, Y copy, V wait. @<op>_<rule> in test/Dialect/Attn/IR/role-ops-errors.mlir.
+// Rules: U role, A alloc, G acquire, Y copy, V wait, I await, B put and get, E any. @<op>_<rule> in
+// test/Dialect/Attn/IR/role-ops-errors.mlir.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +20,10 @@ LogicalResult RoleOp::verify() {
                          << " in " << groups << " groups";
   if (warps % groups) // U3
     return emitOpError() << "expects groups of equal size, got " << warps << " warps in " << groups << " groups";
+  if (std::optional<uint64_t> regs = getRegs(); regs && (*regs < 24 || *regs > 256 || *regs % 8)) // U5: PTX, setmaxnreg
+    return emitOpError() << "expects 'regs' in multiples of 8 from 24 to 256, got " << static_cast<int64_t>(*regs);
+  if (getElect() && groups != 1) // U6
+    return emitOpError() << "elects one thread, so it is one group; got " << groups;
   if (getBody().getArgumentTypes() != ArrayRef<Type>{IntegerType::get(getContext(), 32)}) // U4
     return emitOpError() << "body takes the group's number, one i32; got " << getBody().getNumArguments()
                          << " arguments";
@@ -41,6 +46,8 @@ LogicalResult AllocOp::verify() {
       return emitOpError() << "expects an offset in multiples of " << alignment << " bytes, got "
                            << static_cast<int64_t>(*offset);
   }
+  if (std::optional<uint64_t> barriers = getBarriers(); barriers && *barriers % 8) // A4
+    return emitOpError() << "expects barriers at a multiple of 8 bytes, got " << static_cast<int64_t>(*barriers);
   if (std::optional<StringRef> over = getOver()) { // A2: the bytes to reuse are an alloc's of this kernel
     auto kernel = (*this)->getParentOfType<KernelOp>();
     bool found = false;
@@ -72,26 +79,29 @@ LogicalResult WaitOp::verify() {
 }
 
 LogicalResult CopyOp::verify() {
-  auto memref = dyn_cast<MemRefType>(getSource().getType());
-  auto buf = dyn_cast<BufType>(getDest().getType());
-  bool toShared = memref != nullptr;
-  if (!toShared) {
-    memref = dyn_cast<MemRefType>(getDest().getType());
-    buf = dyn_cast<BufType>(getSource().getType());
-  }
-  if (!memref || !buf) // Y2
-    return emitOpError() << "moves between a memref and a buf, got " << getSource().getType() << " to "
+  bool toShared = isa<BufType>(getDest().getType());
+  Type outside = (toShared ? getSource() : getDest()).getType();
+  auto buf = dyn_cast<BufType>((toShared ? getDest() : getSource()).getType());
+  if (!buf || isa<BufType>(outside)) // Y2
+    return emitOpError() << "moves between a memref or a tensor map and a buf, got " << getSource().getType() << " to "
                          << getDest().getType();
-  ValueRange coordinates = toShared ? getFrom() : getInto(), none = toShared ? getInto() : getFrom();
   RankedTensorType tile = buf.getTile();
-  int64_t leading = memref.getRank() - tile.getRank(), given = coordinates.size();
-  if (!none.empty() || leading < 0 || given < leading || given > memref.getRank()) // Y3
+  auto map = dyn_cast<MapType>(outside);
+  if ((getVia() == Transport::Tma) != bool(map)) // Y6
+    return emitOpError() << "goes through a tensor map if and only if it goes via tma, got " << outside << " via "
+                         << stringifyTransport(getVia());
+  if (map && (map.getTile() != tile || map.getSwizzle() != buf.getSwizzle())) // Y7
+    return emitOpError() << "expects the map of its buf, " << buf << "; got " << map;
+  int64_t rank = map ? 4 : cast<MemRefType>(outside).getRank();
+  Type element = map ? tile.getElementType() : cast<MemRefType>(outside).getElementType();
+  ValueRange coordinates = toShared ? getFrom() : getInto(), none = toShared ? getInto() : getFrom();
+  int64_t leading = rank - tile.getRank(), given = coordinates.size();
+  if (!none.empty() || leading < 0 || given < leading || given > rank) // Y3
     return emitOpError() << "expects coordinates into the memref only, for its leading "
                          << std::max<int64_t>(leading, 0) << " dimensions at least and its rank at most; got " << given
                          << " and " << none.size() << " into the buf";
-  if (memref.getElementType() != tile.getElementType()) // Y4
-    return emitOpError() << "moves one element type, got " << memref.getElementType() << " and "
-                         << tile.getElementType();
+  if (element != tile.getElementType()) // Y4
+    return emitOpError() << "moves one element type, got " << element << " and " << tile.getElementType();
   if (!toShared && getVia() == Transport::CpAsync) // Y5
     return emitOpError() << "cp_async moves from a memref to a buf only";
   // Y1: a slot of a ring, and only that, is filled
@@ -111,4 +121,37 @@ LogicalResult CopyOp::verify() {
     error << "fills another item than the slot it writes into";
   error.attachNote(getDest().getLoc()) << "the destination comes from here";
   return error;
+}
+
+//===----------------------------------------------------------------------===//
+// Words, products in flight
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyWord(Operation *op, BufType buf) { // B1
+  RankedTensorType tile = buf.getTile();
+  if (tile.getRank() == 1 && tile.getDimSize(0) == 1 && tile.getElementType().isInteger(32))
+    return success();
+  return op->emitOpError() << "expects a buf of one i32, got " << buf;
+}
+
+LogicalResult PutOp::verify() { return verifyWord(*this, getDest().getType()); }
+LogicalResult GetOp::verify() { return verifyWord(*this, getSource().getType()); }
+
+LogicalResult AwaitOp::verify() {
+  bool match = getPendings().size() == getResults().size() && !getPendings().empty();
+  for (auto [pending, tile] : llvm::zip(getPendings().getTypes(), getResults().getTypes()))
+    match &= cast<PendingType>(pending).getTile() == tile;
+  if (!match) // I1
+    return emitOpError() << "returns the tile of every pending, got " << getPendings().getTypes() << " and "
+                         << getResults().getTypes();
+  if (int64_t leaves = getLeaves(); leaves < 0) // I1
+    return emitOpError() << "expects 'leaves' of at least 0, got " << leaves;
+  return success();
+}
+
+LogicalResult AnyOp::verify() { // E6
+  auto tile = cast<RankedTensorType>(getX().getType());
+  if (tile.getElementType().isInteger(1))
+    return success();
+  return emitOpError() << "asks for a tile of i1, got " << tile;
 }

@@ -81,9 +81,18 @@ LogicalResult StoreOp::verify() {
 // Computing on tiles
 //===----------------------------------------------------------------------===//
 
+RankedTensorType DotOp::getTile() {
+  if (auto pending = dyn_cast<PendingType>(getResult().getType()))
+    return pending.getTile();
+  return cast<RankedTensorType>(getResult().getType());
+}
+
 LogicalResult DotOp::verify() {
-  RankedTensorType a = contents(getA()), b = contents(getB());
-  auto c = cast<RankedTensorType>(getResult().getType());
+  RankedTensorType a = contents(getA()), b = contents(getB()), c = getTile();
+  if (getAsync() != isa<PendingType>(getResult().getType())) // D8
+    return emitOpError() << (getAsync() ? "is async, so its result is pending; got "
+                                        : "is not async, so its result is a tile; got ")
+                         << getResult().getType();
   if (a.getRank() != 2 || b.getRank() != 2 || c.getRank() != 2) // D1
     return emitOpError() << "expects tiles of rank 2, got " << a << ", " << b << " and " << c;
   int64_t m = a.getDimSize(0), k = a.getDimSize(1);

@@ -57,3 +57,16 @@ int64_t RingType::getSlotBytes() const {
     bytes += llvm::alignTo(cast<BufType>(buf).getBytes(), 128);
   return bytes;
 }
+
+LogicalResult PendingType::verify(function_ref<InFlightDiagnostic()> emitError, RankedTensorType tile) {
+  auto frag = dyn_cast_or_null<FragAttr>(tile.getEncoding());
+  if (!tile.getElementType().isF32() || !frag || frag.getForm() != Form::Tile) // P1
+    return emitError() << "expects an f32 tile with #attn.frag of form tile, got " << tile;
+  return success();
+}
+
+LogicalResult MapType::verify(function_ref<InFlightDiagnostic()> emitError, RankedTensorType tile, int64_t swizzle) {
+  if (tile.getRank() != 2 || !swizzle) // N1
+    return emitError() << "expects a swizzled tile of rank 2, got " << tile << " with a swizzle span of " << swizzle;
+  return BufType::verify(emitError, tile, swizzle);
+}

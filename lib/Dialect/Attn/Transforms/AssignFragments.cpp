@@ -96,7 +96,7 @@ LogicalResult Assigner::checkDot(DotOp dot) {
   };
   if (!isa<BufType>(dot.getB().getType()))
     return dot.emitOpError("expects its B operand in shared memory, got ") << dot.getB().getType();
-  RankedTensorType a = tileOf(dot.getA()), b = tileOf(dot.getB()), c = dot.getResult().getType();
+  RankedTensorType a = tileOf(dot.getA()), b = tileOf(dot.getB()), c = dot.getTile();
   std::string element;
   llvm::raw_string_ostream(element) << a.getElementType();
   int64_t m = c.getDimSize(0), n = c.getDimSize(1), k = a.getDimSize(1);
@@ -333,7 +333,7 @@ LogicalResult Assigner::run() {
   if (failed(propagateForms()) || failed(setTypes()))
     return failure();
   role.walk([&](DotOp dot) {
-    RankedTensorType type = dot.getResult().getType();
+    RankedTensorType type = dot.getTile();
     remark::analysis(dot.getLoc(), remark::RemarkOpts::name("fragment").category(DEBUG_TYPE))
         << "accumulator of " << remark::metric("dot", dot.getLabel().value_or("a product"))
         << remark::metric("registers", type.getNumElements() / (kWarpLanes * warpsM * warpsN));

@@ -50,12 +50,6 @@ constexpr struct {
 constexpr int64_t kShortListDepth = 2;
 } // namespace
 
-static ScheduleAttr withRule(ScheduleAttr schedule, const Twine &rule) {
-  return ScheduleAttr::get(schedule.getContext(), schedule.getTile(), schedule.getWarps(), schedule.getDepthQ(),
-                           schedule.getDepthK(), schedule.getDepthV(), schedule.getBlocks(), schedule.getTiles(),
-                           schedule.getSection(), rule.str());
-}
-
 //===----------------------------------------------------------------------===//
 // Does it fit
 //===----------------------------------------------------------------------===//
@@ -141,8 +135,7 @@ static ScheduleAttr parseSchedule(StringRef text, MLIRContext *context, std::str
 
 static ScheduleAttr fromShortList(MLIRContext *context, HeadDims dims, TargetAttr target) {
   for (auto [queries, keys, warps] : kShortList) {
-    auto schedule = ScheduleAttr::get(context, {queries, keys}, {warps, 1}, 1, kShortListDepth, kShortListDepth, 1,
-                                      Tiling::Single, 0, "largest that fits");
+    auto schedule = ScheduleAttr::plain(context, queries, keys, warps, kShortListDepth, "largest that fits");
     std::optional<std::string> reason = whyNot(schedule, dims, target);
     if (!reason)
       return schedule;
@@ -161,8 +154,8 @@ static ScheduleAttr chooseByTable(MLIRContext *context, HeadDims dims, TargetAtt
       llvm::report_fatal_error(Twine("schedule table: ") + message); // our own data, covered by a test
     std::optional<std::string> reason = whyNot(schedule, dims, target);
     if (!reason)
-      return withRule(schedule, "table " + StringRef(facts::familyName(family)) +
-                                    " forward, head dim <= " + Twine(row->maxHeadDim));
+      return schedule.withFrom(
+          ("table " + StringRef(facts::familyName(family)) + " forward, head dim <= " + Twine(row->maxHeadDim)).str());
     LDBG() << "table row: " << *reason;
   }
   return target.getFamily() == Family::Cpu ? nullptr : fromShortList(context, dims, target);
@@ -257,7 +250,7 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
     }
     if (std::optional<std::string> reason = whyNot(wanted, dims, target))
       return op.emitOpError() << "schedule of the " << rule << " does not fit: " << *reason;
-    return wanted.getFrom().empty() ? withRule(wanted, rule) : wanted;
+    return wanted.getFrom().empty() ? wanted.withFrom(rule) : wanted;
   }
 };
 } // namespace

@@ -134,7 +134,8 @@ void GridMapper::buildTiles(OpBuilder &b, IRMapping &values, Value section) {
   SmallVector<Value> sizes;
   for (Value extent : extents)
     sizes.push_back(arith::IndexCastOp::create(b, loc, i32, values.lookup(extent)));
-  auto tiles = TilesOp::create(b, loc, schedule.getTiles(), sizes, section, heaviestFirst);
+  auto tiles = TilesOp::create(b, loc, TypeRange(), schedule.getTiles(), sizes, section, /*counter=*/Value(),
+                               /*init=*/ValueRange(), heaviestFirst);
   Block *body = b.createBlock(&tiles.getBody(), {}, TypeRange{i32, i32, i32, i32}, SmallVector<Location>(4, loc));
 
   // The nest counts in index, tiles in i32: its casts to i32 disappear, any other use gets a cast back.
@@ -185,7 +186,7 @@ void GridMapper::buildHostPlan() {
   SmallVector<Value> arguments(func.getArguments().begin(), func.getArguments().end());
   if (schedule.getSection())
     arguments.push_back(buildSection(b));
-  LaunchOp::create(b, loc, kernelName(func), extents, arguments);
+  LaunchOp::create(b, loc, kernelName(func), /*persistent=*/false, extents, arguments);
   nest.erase();
   func->removeDiscardableAttr(AttnDialect::kScheduleAttr);
   // Sizes only the tiles used.

@@ -168,8 +168,9 @@ FailureOr<SmallVector<RingLoad>> Partitioner::makeRings(Block &block) {
     ring.buf = getBufType(load.getResult().getType());
     ring.ring = RingType::get(load.getContext(), depthOf(operand), {ring.buf});
     builder.setInsertionPoint(role);
-    ring.alloc = AllocOp::create(builder, load.getLoc(), ring.ring, builder.getStringAttr(label),
-                                 builder.getI64IntegerAttr(schedule.getNumWarps()), IntegerAttr(), StringAttr());
+    ring.alloc =
+        AllocOp::create(builder, load.getLoc(), ring.ring, builder.getStringAttr(label),
+                        builder.getI64IntegerAttr(schedule.getNumWarps()), IntegerAttr(), IntegerAttr(), StringAttr());
     remark::passed(load.getLoc(), remark::RemarkOpts::name("ring").category(DEBUG_TYPE))
         << "travels through shared memory: " << remark::metric("ring", label)
         << remark::metric("depth", ring.ring.getDepth())
@@ -368,8 +369,8 @@ void Partitioner::stageOutputs(Block &body) {
     std::string label = uniqueLabel(store.getLabel().value_or("O"));
     builder.setInsertionPointToStart(&role.getBody().front());
     StringAttr over = drained ? drained.getDefiningOp<AllocOp>().getLabelAttr() : StringAttr();
-    Value staging =
-        AllocOp::create(builder, loc, buf, builder.getStringAttr(label), IntegerAttr(), IntegerAttr(), over);
+    Value staging = AllocOp::create(builder, loc, buf, builder.getStringAttr(label), IntegerAttr(), IntegerAttr(),
+                                    IntegerAttr(), over);
     builder.setInsertionPoint(store);
     if (over)
       SyncOp::create(builder, loc, Scope::Group);
@@ -392,7 +393,7 @@ void Partitioner::stageOutputs(Block &body) {
 void Partitioner::makeRole() {
   Location loc = tiles.getLoc();
   builder.setInsertionPoint(tiles);
-  role = RoleOp::create(builder, loc, "compute", 0, schedule.getNumWarps(), 1);
+  role = RoleOp::create(builder, loc, "compute", 0, schedule.getNumWarps(), 1, /*regs=*/IntegerAttr());
   Block *body = builder.createBlock(&role.getBody(), {}, {builder.getI32Type()}, {loc});
   YieldOp::create(builder, loc, ValueRange{});
   tiles->moveBefore(body, std::prev(body->end()));

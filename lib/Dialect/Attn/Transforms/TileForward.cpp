@@ -168,14 +168,18 @@ LogicalResult ForwardTiler::buildTile(ValueRange ivs) {
   Value rowTile = toI32(ivs[2]);
   Value row = arith::MulIOp::create(b, rowTile, i32(tile.queries));
   Value keyHead = arith::DivUIOp::create(b, head, groupSize);
-  KeyRange<Value> range = buildKeyRange(b, op.getLoc(), atoms, chooseRangeMode(), tile, row, queryLength, keyLength);
+  RangeMode mode = chooseRangeMode();
+  KeyRange<Value> range = buildKeyRange(b, op.getLoc(), atoms, mode, tile, row, queryLength, keyLength);
+  // Where only the keys' end cuts the range on its right, one block at most is cut.
+  bool cutOnce = mode == RangeMode::Full && llvm::none_of(atoms, [](const MaskAtom &atom) { return atom.isUpper(); });
+  IntegerAttr edge = cutOnce ? b.getI64IntegerAttr(1) : IntegerAttr();
   Value qTile = load("Q", q, {batch, head, row}, tile.queries, dimK);
 
   Value out0 = dense(outType, 0.0), max0 = dense(rowType, kMaskedScore * scale.inExponent), sum0 = dense(rowType, 0.0);
   Value cRows = dense(rowType, scale.inExponent), cTile = dense(scoreType, scale.inExponent);
   SmallVector<Value> init{out0, max0, sum0};
   auto sweep = SweepOp::create(b, TypeRange{outType, rowType, rowType}, SweepOrder::Descending, range.lo, range.hi,
-                               range.plainLo, range.plainHi, init);
+                               range.plainLo, range.plainHi, edge, init);
   outer.setInsertionPoint(sweep);
   Type i32Type = b.getI32Type();
   Block *body = b.createBlock(&sweep.getBody(), {}, TypeRange{i32Type, i32Type, outType, rowType, rowType},
@@ -185,7 +189,8 @@ LogicalResult ForwardTiler::buildTile(ValueRange ivs) {
   Value key = arith::MulIOp::create(b, body->getArgument(1), i32(tile.keys));
   Value kTile = load("K", k, {batch, keyHead, key}, tile.keys, dimK);
   Value vTile = load("V", v, {batch, keyHead, key}, tile.keys, dimV);
-  Value raw = DotOp::create(b, scoreType, qTile, kTile, /*acc=*/Value(), b.getStringAttr("S"), /*transB=*/true);
+  Value raw = DotOp::create(b, scoreType, qTile, kTile, /*acc=*/Value(), b.getStringAttr("S"), /*async=*/false,
+                            /*transB=*/true);
   Value scores = buildScores(key, raw, row);
   if (!scores)
     return failure();

@@ -98,7 +98,7 @@ func.func private @f() attributes {attn.test = #attn.schedule<tile = [64, 64]>}
 // -----
 
 // @schedule_h2
-// expected-error @below {{expects 'depth' and 'blocks' from 1 to 32, got 0}}
+// expected-error @below {{expects 'groups', 'depth' and 'blocks' from 1 to 32, got 0}}
 func.func private @f() attributes {attn.test = #attn.schedule<tile = [64, 64], warps = [4, 1], depth = {k = 0}>}
 
 // -----
@@ -116,7 +116,7 @@ func.func private @f() attributes {attn.test = #attn.schedule<tile = [64, 64], w
 // -----
 
 // @schedule_unknown
-// expected-error @below {{unknown schedule field 'stages'; expects tile, warps, depth, blocks, tiles, section or from}}
+// expected-error @below {{unknown schedule field 'stages'; expects tile, warps, groups, regs, depth, order, skip, out, blocks, tiles, section or from}}
 func.func private @f() attributes {attn.test = #attn.schedule<stages = 2>}
 
 // -----
@@ -128,8 +128,8 @@ func.func private @f() attributes {attn.test = #attn.schedule<tile = [64, 64], t
 // -----
 
 // @schedule_tiles
-// expected-error @below {{expects how tiles reach a block: single, got 'dynamic'}}
-func.func private @f() attributes {attn.test = #attn.schedule<tile = [64, 64], warps = [4, 1], tiles = dynamic>}
+// expected-error @below {{expects how tiles reach a block: single, fixed or dynamic, got 'each'}}
+func.func private @f() attributes {attn.test = #attn.schedule<tile = [64, 64], warps = [4, 1], tiles = each>}
 
 // -----
 
@@ -220,3 +220,26 @@ func.func private @f() attributes {attn.test = 1}
 // @discardable_type
 // expected-error @below {{expects 'attn.target' to be an #attn.target, got "sm_80"}}
 module attributes {attn.target = "sm_80"} {}
+
+// -----
+
+// @schedule_h4
+// expected-error @below {{expects 'regs' to be two multiples of 8 from 24 to 256, got [24, 241]}}
+#s = #attn.schedule<tile = [128, 64], warps = [4, 1], regs = [24, 241]>
+
+// -----
+
+// @schedule_h5
+// expected-error @below {{expects the 128 rows of a tile to be shared by 3 groups evenly}}
+#s = #attn.schedule<tile = [128, 64], warps = [4, 1], groups = 3>
+
+// -----
+
+// @schedule_h6
+// expected-error @below {{expects 'skip' from 0 to 64, got 65}}
+#s = #attn.schedule<tile = [128, 64], warps = [4, 1], skip = 65>
+
+// -----
+
+// expected-error @below {{expects where results are staged: alias or own, got 'there'}}
+#s = #attn.schedule<tile = [128, 64], warps = [4, 1], out = there>

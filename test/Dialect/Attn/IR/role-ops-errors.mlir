@@ -165,7 +165,7 @@ attn.kernel @k {
 // @copy_y2
 attn.kernel @k {
 ^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
-  // expected-error @below {{'attn.copy' op moves between a memref and a buf, got 'memref<?x?x?x64xf16>' to 'memref<?x?x?x64xf16>'}}
+  // expected-error @below {{'attn.copy' op moves between a memref or a tensor map and a buf, got 'memref<?x?x?x64xf16>' to 'memref<?x?x?x64xf16>'}}
   attn.copy %m[%n, %n, %n] to %m[%n, %n, %n] via vector : memref<?x?x?x64xf16>, memref<?x?x?x64xf16>
 }
 
@@ -198,4 +198,129 @@ attn.kernel @k {
   %s = attn.alloc : !attn.buf<tensor<32x64xf16>, 128>
   // expected-error @below {{'attn.copy' op cp_async moves from a memref to a buf only}}
   attn.copy %s to %m[%n, %n, %n] via cp_async : !attn.buf<tensor<32x64xf16>, 128>, memref<?x?x?x64xf16>
+}
+
+// -----
+
+// @copy_y6
+attn.kernel @k {
+^bb0(%m: memref<?x?x?x64xf16>, %n: i32):
+  %s = attn.alloc : !attn.buf<tensor<32x64xf16>, 128>
+  // expected-error @below {{'attn.copy' op goes through a tensor map if and only if it goes via tma, got 'memref<?x?x?x64xf16>' via tma}}
+  attn.copy %s to %m[%n, %n, %n] via tma : !attn.buf<tensor<32x64xf16>, 128>, memref<?x?x?x64xf16>
+}
+
+// -----
+
+// @copy_y7
+attn.kernel @k {
+^bb0(%m: !attn.map<tensor<64x64xf16>, 128>, %n: i32):
+  %s = attn.alloc : !attn.buf<tensor<32x64xf16>, 128>
+  // expected-error @below {{'attn.copy' op expects the map of its buf, '!attn.buf<tensor<32x64xf16>, 128>'; got '!attn.map<tensor<64x64xf16>, 128>'}}
+  attn.copy %s to %m[%n, %n, %n] via tma : !attn.buf<tensor<32x64xf16>, 128>, !attn.map<tensor<64x64xf16>, 128>
+}
+
+// -----
+
+// @map_n1
+// expected-error @below {{expects a swizzled tile of rank 2, got 'tensor<64x64xf16>' with a swizzle span of 0}}
+func.func private @f(!attn.map<tensor<64x64xf16>, 0>)
+
+// -----
+
+// @pending_p1
+// expected-error @below {{expects an f32 tile with #attn.frag of form tile, got 'tensor<64x64xf32>'}}
+func.func private @f(!attn.pending<tensor<64x64xf32>>)
+
+// -----
+
+// @dot_d8
+attn.kernel @k {
+^bb0(%a: i32):
+  %p = arith.constant dense<0.0> : tensor<64x64xbf16, #attn.frag<4, 1>>
+  %b = attn.alloc : !attn.buf<tensor<64x64xbf16>, 128>
+  // expected-error @below {{'attn.dot' op is async, so its result is pending; got 'tensor<64x64xf32, #attn.frag<4, 1>>'}}
+  %s = attn.dot async %p, %b : (tensor<64x64xbf16, #attn.frag<4, 1>>, !attn.buf<tensor<64x64xbf16>, 128>) -> tensor<64x64xf32, #attn.frag<4, 1>>
+}
+
+// -----
+
+// @await_i1
+attn.kernel @k {
+^bb0(%a: i32):
+  %p = arith.constant dense<0.0> : tensor<64x64xbf16, #attn.frag<4, 1>>
+  %b = attn.alloc : !attn.buf<tensor<64x64xbf16>, 128>
+  %s = attn.dot async %p, %b : (tensor<64x64xbf16, #attn.frag<4, 1>>, !attn.buf<tensor<64x64xbf16>, 128>) -> !attn.pending<tensor<64x64xf32, #attn.frag<4, 1>>>
+  // expected-error @below {{'attn.await' op returns the tile of every pending, got}}
+  %t = attn.await %s leaves 0 : !attn.pending<tensor<64x64xf32, #attn.frag<4, 1>>> -> tensor<64x32xf32, #attn.frag<4, 1>>
+}
+
+// -----
+
+// @await_i1
+attn.kernel @k {
+^bb0(%a: i32):
+  %p = arith.constant dense<0.0> : tensor<64x64xbf16, #attn.frag<4, 1>>
+  %b = attn.alloc : !attn.buf<tensor<64x64xbf16>, 128>
+  %s = attn.dot async %p, %b : (tensor<64x64xbf16, #attn.frag<4, 1>>, !attn.buf<tensor<64x64xbf16>, 128>) -> !attn.pending<tensor<64x64xf32, #attn.frag<4, 1>>>
+  // expected-error @below {{'attn.await' op expects 'leaves' of at least 0, got -1}}
+  %t = attn.await %s leaves -1 : !attn.pending<tensor<64x64xf32, #attn.frag<4, 1>>> -> tensor<64x64xf32, #attn.frag<4, 1>>
+}
+
+// -----
+
+// @any_e6
+attn.kernel @k {
+^bb0(%a: i32):
+  %p = arith.constant dense<0.0> : tensor<64xf32, #attn.frag<4, 1, rows>>
+  // expected-error @below {{'attn.any' op asks for a tile of i1, got 'tensor<64xf32, #attn.frag<4, 1, rows>>'}}
+  %s = attn.any %p : tensor<64xf32, #attn.frag<4, 1, rows>>
+}
+
+// -----
+
+// @put_b1
+attn.kernel @k {
+^bb0(%a: i32):
+  %b = attn.alloc : !attn.buf<tensor<2xi32>, 0>
+  // expected-error @below {{'attn.put' op expects a buf of one i32, got '!attn.buf<tensor<2xi32>, 0>'}}
+  attn.put %a, %b : !attn.buf<tensor<2xi32>, 0>
+}
+
+// -----
+
+// @get_b1
+attn.kernel @k {
+^bb0(%a: i32):
+  %b = attn.alloc : !attn.buf<tensor<1xf32>, 0>
+  // expected-error @below {{'attn.get' op expects a buf of one i32, got '!attn.buf<tensor<1xf32>, 0>'}}
+  %x = attn.get %b : !attn.buf<tensor<1xf32>, 0>
+}
+
+// -----
+
+// @role_u5
+attn.kernel @k {
+  // expected-error @below {{'attn.role' op expects 'regs' in multiples of 8 from 24 to 256, got 20}}
+  attn.role "r" warps 0 + 4 groups 1 regs 20 {
+  ^bb0(%g: i32):
+  }
+}
+
+// -----
+
+// @role_u6
+attn.kernel @k {
+  // expected-error @below {{'attn.role' op elects one thread, so it is one group; got 2}}
+  attn.role "r" warps 0 + 8 groups 2 elect {
+  ^bb0(%g: i32):
+  }
+}
+
+// -----
+
+// @alloc_a4
+attn.kernel @k {
+  // expected-error @below {{'attn.alloc' op expects barriers at a multiple of 8 bytes, got 4}}
+  %K = attn.alloc barriers 4 : !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>>
 }

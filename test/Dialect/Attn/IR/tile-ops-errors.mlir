@@ -339,7 +339,7 @@ func.func @sweep_w6(%i: i32, %x: tensor<8xf32>) {
 
 // -----
 
-// expected-error @below {{'attn.kernel' op argument 0 is 'tensor<8xf32>'; expects strided memrefs, integers and floats}}
+// expected-error @below {{'attn.kernel' op argument 0 is 'tensor<8xf32>'; expects strided memrefs, tensor maps, integers and floats}}
 attn.kernel @kernel_k2 {
 ^bb0(%a: tensor<8xf32>):
 }
@@ -369,7 +369,7 @@ func.func @tiles_t1(%n: i32) {
 // -----
 
 func.func @tiles_t2(%n: i32) {
-  // expected-error @below {{'attn.tiles' op body takes t, i, h and b, all i32; got (i32, i32, i32)}}
+  // expected-error @below {{'attn.tiles' op body takes t, i, h, b and 0 carried values, all i32; got (i32, i32, i32)}}
   attn.tiles single(%n, %n, %n) {
   ^bb0(%t: i32, %i: i32, %h: i32):
   }
@@ -431,4 +431,60 @@ func.func @launch_n4_type(%n: index, %a: memref<?xf32>) {
 func.func @yield_parent() {
   // expected-error @below {{'attn.yield' op expects parent op to be one of 'attn.sdpa, attn.sweep, attn.tiles, attn.role'}}
   attn.yield
+}
+
+// -----
+
+// @tiles_t3
+attn.kernel @k {
+^bb0(%n: i32):
+  // expected-error @below {{'attn.tiles' op results are the carried values, (i32); got ()}}
+  attn.tiles fixed(%n, %n, %n) init(%n) {
+  ^bb0(%t: i32, %i: i32, %h: i32, %b: i32, %c: i32):
+    attn.yield %c : i32
+  }
+}
+
+// -----
+
+// @tiles_t4
+attn.kernel @k {
+^bb0(%n: i32):
+  // expected-error @below {{'attn.tiles' op takes a counter if and only if it is dynamic}}
+  attn.tiles dynamic(%n, %n, %n) {
+  ^bb0(%t: i32, %i: i32, %h: i32, %b: i32):
+  }
+}
+
+// -----
+
+// @tiles_t5
+attn.kernel @k {
+^bb0(%n: i32):
+  // expected-note @below {{in this nest}}
+  %e = attn.tiles fixed(%n, %n, %n) init(%n) -> i32 {
+  ^bb0(%t: i32, %i: i32, %h: i32, %b: i32, %c: i32):
+    // expected-error @below {{'attn.yield' op carries (i32) to the next tile, got ()}}
+    attn.yield
+  }
+}
+
+// -----
+
+// @sweep_w3
+attn.kernel @k {
+^bb0(%n: i32):
+  // expected-error @below {{'attn.sweep' op expects 'edge' of at least 0, got -1}}
+  attn.sweep descending %n to %n plain %n to %n edge -1 {
+  ^bb0(%t: i32, %j: i32):
+  }
+}
+
+// -----
+
+// @tensor_map_j1
+func.func @host(%q: memref<?x?x128xbf16, strided<[?, ?, 1], offset: ?>>) {
+  // expected-error @below {{'attn.tensor_map' op describes (batch, heads, rows, columns) of 'bf16' with dense columns, got}}
+  %m = attn.tensor_map %q : memref<?x?x128xbf16, strided<[?, ?, 1], offset: ?>> -> !attn.map<tensor<64x128xbf16>, 128>
+  return
 }

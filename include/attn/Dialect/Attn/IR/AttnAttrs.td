@@ -77,7 +77,10 @@ def Attn_TargetAttr : Attn_Attr<"Target", "target"> {
 }
 
 def Attn_TilingKind : Attn_Keyword<"Tiling", "how tiles of the grid reach a block", [
-  I32EnumAttrCase<"Single", 0, "single">]>;
+  I32EnumAttrCase<"Single", 0, "single">, I32EnumAttrCase<"Fixed", 1, "fixed">,
+  I32EnumAttrCase<"Dynamic", 2, "dynamic">]>;
+def Attn_Staging : Attn_Enum<"Staging", "where a result waits for its way out", [
+  I32EnumAttrCase<"Alias", 0, "alias">, I32EnumAttrCase<"Own", 1, "own">]>;
 
 def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
   let summary = "how one kernel is tiled, partitioned and pipelined";
@@ -89,21 +92,44 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     |---|---|---|
     | `tile = [q, k]` | queries and keys of a tile | TileForward |
     | `warps = [m, n]` | warps of a group along rows and columns | AssignFragments |
-    | `depth = {q = 1, k = 2, v = 2}` | slots of each operand's ring | PartitionRoles |
+    | `groups` | groups that share the rows of a tile | PartitionRoles |
+    | `regs = [p, c]` | registers of a thread that copies and of one that computes | PartitionRoles (setmaxnreg) |
+    | `depth = {q = 1, k = 2, v = 2}` | slots of each operand's ring (of `q`: for each group) | PartitionRoles |
+    | `order = ["S", ..]` | how the steps of a sweep overlap | ScheduleSweep |
+    | `skip` | how much, in powers of two, a row's maximum may grow before its accumulator is rescaled; 0: none | SkipRescale |
+    | `out` | `alias`: results are staged over the drained ring of Q; `own`: in bytes of their own | PartitionRoles |
     | `blocks` | blocks an SM should hold | AttnToNVVM (launch bounds) |
-    | `tiles` | `single`: one tile a block | MapToGrid |
+    | `tiles` | `single`: one tile a block; `fixed`, `dynamic`: a block walks tiles by a stride, or by a counter | MapToGrid |
     | `section` | bytes of L2 that the keys and values of the heads walked together may take; 0: no sections | MapToGrid |
     | `from` | which rule chose it | remarks only |
+
+    `order` is a list of entries over the labels of the sweep's ops; `@n` after an entry: for the block n steps behind.
+
+    | entry | does |
+    |---|---|
+    | `X` | issue op X; a product becomes asynchronous on wgmma |
+    | `await X` | wait until product X is done |
+    | `get X` | wait for the item of ring X |
+    | `X.in`, `X.acc` | compute the A operand, the accumulator of product X |
+    | `take`, `give` | begin and end this group's turn at the tensor cores |
+    | `pin X` | no later wait moves above the value that X feeds into the next step |
   }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$tile, ArrayRefParameter<"int64_t">:$warps,
-                        "int64_t":$depth_q, "int64_t":$depth_k, "int64_t":$depth_v, "int64_t":$blocks,
-                        "::attn::Tiling":$tiles, "int64_t":$section, StringRefParameter<"from">:$from);
+  let parameters = (ins ArrayRefParameter<"int64_t">:$tile, ArrayRefParameter<"int64_t">:$warps, "int64_t":$groups,
+                        ArrayRefParameter<"int64_t">:$regs, "int64_t":$depth_q, "int64_t":$depth_k,
+                        "int64_t":$depth_v, ArrayRefParameter<"::mlir::StringAttr">:$order, "int64_t":$skip,
+                        "::attn::Staging":$out, "int64_t":$blocks, "::attn::Tiling":$tiles, "int64_t":$section,
+                        StringRefParameter<"from">:$from);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     int64_t getTileQueries() const { return getTile()[0]; }
     int64_t getTileKeys() const { return getTile()[1]; }
     int64_t getNumWarps() const { return getWarps()[0] * getWarps()[1]; }
+    /// The same schedule with another `from`.
+    ScheduleAttr withFrom(::llvm::StringRef from) const;
+    /// One group, no overlap, one tile a block.
+    static ScheduleAttr plain(::mlir::MLIRContext *context, int64_t queries, int64_t keys, int64_t warps, int64_t depth,
+                              ::llvm::StringRef from);
   }];
 }
 

@@ -29,7 +29,7 @@ def Attn_Dialect : Dialect {
     void registerAttributes();
     void registerTypes();
 
-    /// On a module: the machine everything in it is compiled for (`#attn.target`).
+    /// On a module: the machine everything in it is compiled for; on a function or kernel: another one (`#attn.target`).
     static constexpr ::llvm::StringLiteral kTargetAttr = "attn.target";
     /// On a module of family cpu at `llvm`: the processor its code is made for, by LLVM's name or `native` (a string).
     static constexpr ::llvm::StringLiteral kCpuAttr = "attn.cpu";
@@ -41,6 +41,11 @@ def Attn_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kRoleAttr = "attn.role";
     /// On a function from `tiled` on: what it computes, for the manifest's `meaning` (a dictionary).
     static constexpr ::llvm::StringLiteral kMeaningAttr = "attn.meaning";
+    /// On a function: the function (a symbol) it is another way of computing, for calls that `attn.when` admits.
+    static constexpr ::llvm::StringLiteral kAlternativeAttr = "attn.alternative";
+    /// On a function with alternatives: the calls its kernels are for, a dictionary with `aligned` (operands, strings)
+    /// and `size`, `from`, `below`. Absent: any call.
+    static constexpr ::llvm::StringLiteral kWhenAttr = "attn.when";
     /// On a kernel's llvm.func at `nvvm`: bytes of dynamic shared memory, an i64.
     static constexpr ::llvm::StringLiteral kSmemBytesAttr = "attn.smem_bytes";
   }];

@@ -61,14 +61,19 @@ def Attn_DotOp : Attn_Op<"dot"> {
   let summary = "matrix product of two tiles, f32 accumulation";
   let description = [{
     `C[m, n] = sum over k of A[m, k] B[k, n] (+ acc[m, n])`. With `trans_b` B is stored [n][k]. From `partitioned` on,
-    B is a buf and A a buf or a 16-bit fragment. D1: shapes agree. D3: the target has an instruction for it.
+    B is a buf and A a buf or a 16-bit fragment. D1: shapes agree. D3: the target has an instruction for it. `async`:
+    the matrix instructions are issued as one group, and the result is pending until an `attn.await` (D8).
     Example: `%s = attn.dot as "S" %q, %k trans_b : (tensor<128x64xf16>, tensor<64x64xf16>) -> tensor<128x64xf32>`.
   }];
   let arguments = (ins Arg<Attn_TileOrBuf, "", [MemRead]>:$a, Arg<Attn_TileOrBuf, "", [MemRead]>:$b,
-                       Optional<Attn_Tile>:$acc, OptionalAttr<StrAttr>:$label, UnitAttr:$transB);
-  let results = (outs Attn_Tile:$result);
+                       Optional<Attn_Tile>:$acc, OptionalAttr<StrAttr>:$label, UnitAttr:$async, UnitAttr:$transB);
+  let results = (outs AnyTypeOf<[Attn_Tile, Attn_PendingType]>:$result);
+  let extraClassDeclaration = [{
+    /// What is accumulated, pending or not.
+    ::mlir::RankedTensorType getTile();
+  }];
   let assemblyFormat = [{
-    (`as` $label^)? $a `,` $b (`trans_b` $transB^)? (`plus` $acc^)? attr-dict `:` functional-type(operands, results)
+    (`as` $label^)? (`async` $async^)? $a `,` $b (`trans_b` $transB^)? (`plus` $acc^)? attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }
@@ -151,6 +156,7 @@ def Attn_SweepOp : Attn_Op<"sweep", [RecursiveMemoryEffects, SingleBlockImplicit
     The body runs for j in [lo, hi), in the given direction; its arguments are t (0, 1, 2, ...), j and the carried
     values. In [plainLo, plainHi) every `attn.mask` of the body is the identity. W1: whoever makes it keeps lo < hi:
     one block is visited even if all of it is masked. W2: lo <= plainLo <= plainHi <= hi, or the plain range is empty.
+    `edge`: at most so many blocks lie between plainHi and hi, where that is known. W3: it is not negative.
 
     ```mlir
     %r = attn.sweep descending %lo to %hi plain %plo to %phi init(%x : tensor<8xf32>) -> tensor<8xf32> {
@@ -159,11 +165,12 @@ def Attn_SweepOp : Attn_Op<"sweep", [RecursiveMemoryEffects, SingleBlockImplicit
     }
     ```
   }];
-  let arguments = (ins Attn_SweepOrder:$order, I32:$lo, I32:$hi, I32:$plainLo, I32:$plainHi, Variadic<AnyType>:$init);
+  let arguments = (ins Attn_SweepOrder:$order, I32:$lo, I32:$hi, I32:$plainLo, I32:$plainHi,
+                       OptionalAttr<I64Attr>:$edge, Variadic<AnyType>:$init);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $order $lo `to` $hi `plain` $plainLo `to` $plainHi (`init` `(` $init^ `:` type($init) `)`)? (`->` type($results)^)?
+    $order $lo `to` $hi `plain` $plainLo `to` $plainHi (`edge` $edge^)? (`init` `(` $init^ `:` type($init) `)`)? (`->` type($results)^)?
     $body attr-dict
   }];
   let hasVerifier = 1;
@@ -177,7 +184,7 @@ def Attn_SweepOp : Attn_Op<"sweep", [RecursiveMemoryEffects, SingleBlockImplicit
 def Attn_KernelOp : Attn_Op<"kernel", [IsolatedFromAbove, Symbol, NoTerminator, SingleBlock]> {
   let summary = "a kernel: its arguments, its roles, its tiles";
   let description = [{
-    The arguments of the entry block are memrefs and scalars; how they reach the machine is the launch's contract (each
+    The arguments of the entry block are memrefs, tensor maps and scalars; how they reach the machine is the launch's contract (each
     memref: pointer, strides but the last as i64, sizes as i32). `schedule` drives the passes after it; PlanMemory adds
     `smem_bytes` and `threads`. K1: from `partitioned` on only roles and what dominates them.
     Example: `attn.kernel @fwd attributes {...} { ^bb0(%q: memref<...>): ... }`.
@@ -195,7 +202,9 @@ def Attn_TilesOp : Attn_Op<"tiles", [AttrSizedOperandSegments, RecursiveMemoryEf
   let summary = "every tile of the grid, once";
   let description = [{
     Extents are (row tiles, heads, batch). The body's arguments are t (ordinal inside this block), the row tile i, the
-    head h and the batch b. `single`: one block a tile. `heaviest_first` walks row tiles from the last (a causal tile's
+    head h, the batch b and the carried i32s. `single`: one block a tile. `fixed`: block x of n takes tiles x, x + n,
+    x + 2n, ... `dynamic`: it takes tile x, then whatever `counter` (in global memory, 0 before and after a launch)
+    gives out. All nests of a kernel see the same tiles in the same order. `heaviest_first` walks row tiles from the last (a causal tile's
     work grows with i). `section`, a divisor of heads x batch, groups that many (head, batch) pairs, so that their keys
     and values stay in L2:
 
@@ -205,12 +214,16 @@ def Attn_TilesOp : Attn_Op<"tiles", [AttrSizedOperandSegments, RecursiveMemoryEf
           i = r / section   (heaviest_first: rows - 1 - r / section)
     ```
   }];
-  let arguments = (ins Attn_TilingKind:$kind, Variadic<I32>:$extents, Optional<I32>:$section, UnitAttr:$heaviestFirst);
+  let arguments = (ins Attn_TilingKind:$kind, Variadic<I32>:$extents, Optional<I32>:$section,
+                       Optional<MemRefRankOf<[I32], [1]>>:$counter, Variadic<I32>:$init, UnitAttr:$heaviestFirst);
+  let results = (outs Variadic<I32>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $kind `(` $extents `)` (`section` `(` $section^ `)`)? (`heaviest_first` $heaviestFirst^)? $body attr-dict
+    $kind `(` $extents `)` (`section` `(` $section^ `)`)? (`counter` `(` $counter^ `:` type($counter) `)`)?
+    (`init` `(` $init^ `)`)? (`heaviest_first` $heaviestFirst^)? (`->` type($results)^)? $body attr-dict
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Attn_SectionOp : Attn_Op<"section", [Pure]> {
@@ -226,14 +239,29 @@ def Attn_SectionOp : Attn_Op<"section", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Attn_TensorMapOp : Attn_Op<"tensor_map", [Pure]> {
+  let summary = "host: describe an operand to the tensor memory accelerator";
+  let description = [{
+    The operand is (batch, heads, rows, columns) with dense columns. At run time its base and its used strides are
+    multiples of 16 bytes, or the launch is refused or goes to another kernel: the manifest says so.
+    J1: rank 4, last stride 1, the map's element type.
+    Example: `%m = attn.tensor_map %q : memref<?x?x?x128xbf16, ...> -> !attn.map<tensor<64x128xbf16>, 128>`.
+  }];
+  let arguments = (ins AnyStridedMemRef:$source);
+  let results = (outs Attn_MapType:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def Attn_LaunchOp : Attn_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "host: launch a kernel over a grid of tiles";
   let description = [{
     The host function after `mapped` is a straight line of sizes and launches; the manifest is a print-out of it.
+    `persistent`: as many blocks as run at once, each walking tiles; else a block a tile.
     Example: `attn.launch @fwd tiles(%nq, %H, %B) args(%q, %k : memref<...>, memref<...>)`.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Index>:$tiles, Variadic<AnyType>:$args);
-  let assemblyFormat = "$kernel `tiles` `(` $tiles `)` `args` `(` $args `:` type($args) `)` attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$kernel, UnitAttr:$persistent, Variadic<Index>:$tiles, Variadic<AnyType>:$args);
+  let assemblyFormat = "$kernel (`persistent` $persistent^)? `tiles` `(` $tiles `)` `args` `(` $args `:` type($args) `)` attr-dict";
 }
 
 #endif // ATTN_TILEOPS_TD

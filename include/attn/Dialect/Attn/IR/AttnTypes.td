@@ -48,4 +48,30 @@ def Attn_RingType : Attn_Type<"Ring", "ring"> {
   }];
 }
 
+def Attn_PendingType : Attn_Type<"Pending", "pending"> {
+  let summary = "an accumulator that matrix instructions may still be writing";
+  let description = [{
+    What an asynchronous `attn.dot` yields; only `attn.await` makes a tile of it, so reading registers in flight is a
+    type error. P1: an f32 tile with `#attn.frag` in `tile` form.
+    Example: `!attn.pending<tensor<64x128xf32, #attn.frag<4, 1>>>`.
+  }];
+  let parameters = (ins "::mlir::RankedTensorType":$tile);
+  let assemblyFormat = "`<` $tile `>`";
+  let genVerifyDecl = 1;
+}
+
+def Attn_MapType : Attn_Type<"Map", "map"> {
+  let summary = "a tensor map: what the tensor memory accelerator knows of an operand";
+  let description = [{
+    Made on the host by `attn.tensor_map` from an operand, passed to the kernel by value. A copy through it moves a box:
+    the tile of the `buf` it is for, stored the way the buf stores it. Coordinates count in the operand's own
+    dimensions; what lies outside them reads 0 and is not written.
+    B1 to B3 of `!attn.buf` hold, and N1: rank 2, swizzled.
+    Example: `!attn.map<tensor<64x128xbf16>, 128>`.
+  }];
+  let parameters = (ins "::mlir::RankedTensorType":$tile, "int64_t":$swizzle);
+  let assemblyFormat = "`<` $tile `,` $swizzle `>`";
+  let genVerifyDecl = 1;
+}
+
 #endif // ATTN_TYPES_TD

@@ -12,12 +12,17 @@
 
 namespace attn {
 
-/// The target of the module that `op` is or stands in. If there is none: an error at `op`, and null.
+/// The target of the function, kernel or module that `op` is or stands in, whichever is nearest; null if there is none.
+inline TargetAttr getTarget(mlir::Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (auto target = op->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr))
+      return target;
+  return {};
+}
+
+/// The same; if there is none: an error at `op`, and null.
 inline TargetAttr requireTarget(mlir::Operation *op) {
-  auto module = mlir::dyn_cast<mlir::ModuleOp>(op);
-  if (!module)
-    module = op->getParentOfType<mlir::ModuleOp>();
-  auto target = module ? module->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr) : TargetAttr();
+  TargetAttr target = getTarget(op);
   if (!target)
     op->emitOpError("needs ") << AttnDialect::kTargetAttr << " on the module; run attn-set-target first";
   return target;
