@@ -91,7 +91,7 @@ attn.kernel @specialised attributes {schedule = #attn.schedule<tile = [128, 128]
     %sp = attn.dot as "S" async %p, %kb : (!P, !attn.buf<tensor<128x128xbf16>, 128>) -> !Sp
     // CHECK: attn.turn give
     attn.turn give
-    // CHECK: attn.await %[[S]] keep(%{{.*}} : tensor<64x128xbf16, #attn.frag<4, 1>>) leaves 0 : <tensor<64x128xf32, #attn.frag<4, 1>>> -> tensor<64x128xf32, #attn.frag<4, 1>>
+    // CHECK: attn.await %[[S]] keep(%{{.*}} : tensor<64x128xbf16, #attn.frag<4, 1>>) leaves 0 : !attn.pending<tensor<64x128xf32, #attn.frag<4, 1>>> -> tensor<64x128xf32, #attn.frag<4, 1>>
     %s = attn.await %sp keep(%p : !P) leaves 0 : !Sp -> !S
     // CHECK: attn.pin %{{.*}} : tensor<64x128xf32, #attn.frag<4, 1>>
     attn.pin %s : !S
