@@ -47,10 +47,10 @@ void attn::buildMapStage(OpPassManager &pm, const MapStageOptions &) {
 void attn::buildPartitionStage(OpPassManager &pm, const PartitionStageOptions &) {
   pm.addPass(createPartitionRolesPass());
   pm.addPass(createAssignFragmentsPass());
+  pm.addPass(createLowerTilesPass());
   pm.addPass(createPlanMemoryPass());
   pm.addPass(createCountWaitsPass());
   pm.addPass(createSplitSweepsPass());
-  pm.addPass(createLowerTilesPass());
   // The plain loops lost their masks: the coordinates that fed them go here, and what is the same in every iteration
   // moves in front of the loop.
   pm.addPass(createCanonicalizerPass());

@@ -145,14 +145,17 @@ struct SyncLowering : Lowering<SyncOp> {
   }
 };
 
-struct BlockIdLowering : Lowering<gpu::BlockIdOp> {
-  using Lowering::Lowering;
-  LogicalResult matchAndRewrite(gpu::BlockIdOp op, OneToNOpAdaptor,
+/// A number of the launch, along x.
+template <typename From, typename To> struct SpecialRegister : Lowering<From> {
+  using Lowering<From>::Lowering;
+  LogicalResult matchAndRewrite(From op, typename SpecialRegister::OneToNOpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<NVVM::BlockIdXOp>(op, rewriter.getI32Type());
+    rewriter.replaceOpWithNewOp<To>(op, rewriter.getI32Type());
     return success();
   }
 };
+using BlockIdLowering = SpecialRegister<gpu::BlockIdOp, NVVM::BlockIdXOp>;
+using GridDimLowering = SpecialRegister<gpu::GridDimOp, NVVM::GridDimXOp>;
 
 struct DimLowering : Lowering<memref::DimOp> {
   using Lowering::Lowering;
@@ -173,9 +176,11 @@ LogicalResult attn::nvvm::checkKernel(Operation *op, int64_t warps) {
       return role.emitOpError("must be one group of all ")
              << warps << " warps of the block on this family, got " << role.getGroups() << " of warps "
              << role.getFirstWarp() << " + " << role.getWarps();
-  if (auto id = dyn_cast<gpu::BlockIdOp>(op))
-    if (id.getDimension() != gpu::Dimension::x)
-      return id.emitOpError("must be of dimension x: the grid of a kernel is a line of tiles");
+  auto isX = [](auto id) { return id.getDimension() == gpu::Dimension::x; };
+  if (auto id = dyn_cast<gpu::BlockIdOp>(op); id && !isX(id))
+    return id.emitOpError("must be of dimension x: the grid of a kernel is a line of tiles");
+  if (auto dim = dyn_cast<gpu::GridDimOp>(op); dim && !isX(dim))
+    return dim.emitOpError("must be of dimension x: the grid of a kernel is a line of tiles");
   if (auto dim = dyn_cast<memref::DimOp>(op))
     if (!dim.getConstantIndex())
       return dim.emitOpError("must have a constant dimension in a kernel");
@@ -187,6 +192,6 @@ LogicalResult attn::nvvm::checkKernel(Operation *op, int64_t warps) {
 }
 
 void attn::nvvm::populateKernelPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
-  patterns.add<KernelLowering, RoleLowering, SyncLowering, BlockIdLowering, DimLowering>(types, kernels,
-                                                                                         patterns.getContext());
+  patterns.add<KernelLowering, RoleLowering, SyncLowering, BlockIdLowering, GridDimLowering, DimLowering>(
+      types, kernels, patterns.getContext());
 }

@@ -13,7 +13,9 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, s
     %x1 = arith.constant 1 : index
     // A size is an argument, a block id a register; index is i32, so casts vanish.
     // CHECK: %[[ID:.*]] = nvvm.read.ptx.sreg.ctaid.x : i32
-    // CHECK: arith.addi %[[ID]], %[[N1]] : i32
+    // CHECK: %[[BLOCKS:.*]] = nvvm.read.ptx.sreg.nctaid.x : i32
+    // CHECK: %[[X:.*]] = arith.addi %[[ID]], %[[N1]] : i32
+    // CHECK: arith.addi %[[X]], %[[BLOCKS]] : i32
     // CHECK-NOT: index_cast
     %n = memref.dim %q, %x1 : memref<?x?x?xbf16, strided<[?, ?, 1], offset: ?>>
     %ni = arith.index_cast %n : index to i32
@@ -21,7 +23,10 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, s
     ^bb0(%g: i32):
       %id = gpu.block_id x
       %i = arith.index_cast %id : index to i32
-      %row = arith.addi %i, %ni : i32
+      %blocks = gpu.grid_dim x
+      %n_blocks = arith.index_cast %blocks : index to i32
+      %x = arith.addi %i, %ni : i32
+      %row = arith.addi %x, %n_blocks : i32
       %v = tensor.splat %cap : tensor<32xf32, #attn.frag<2, 1, rows>>
       attn.store %v, %out[%row] : tensor<32xf32, #attn.frag<2, 1, rows>>, memref<?xf32>
       attn.yield

@@ -22,3 +22,25 @@ llvm.func @sum(%lo: i32, %hi: i32, %x: f32) -> f32 {
   }
   llvm.return %r : f32
 }
+
+// The loop over a block's tiles has its test at the end already: one back edge, no copy of the test in front.
+// CHECK-LABEL: llvm.func @tiles(
+// CHECK-SAME: %[[ID:.*]]: i32, %[[STEP:.*]]: i32, %[[END:.*]]: i32)
+// CHECK: cf.br ^[[BODY:.*]](%[[ID]] : i32)
+// CHECK: ^[[BODY]](%[[I:.*]]: i32):
+// CHECK: %[[NEXT:.*]] = arith.addi %[[I]], %[[STEP]] : i32
+// CHECK: %[[MORE:.*]] = arith.cmpi ult, %[[NEXT]], %[[END]] : i32
+// CHECK: cf.cond_br %[[MORE]], ^[[BODY]](%[[NEXT]] : i32), ^[[AFTER:bb[0-9]+]]
+// CHECK: ^[[AFTER]]:
+// CHECK: llvm.return %[[NEXT]] : i32
+llvm.func @tiles(%id: i32, %step: i32, %end: i32) -> i32 {
+  %r = scf.while (%i = %id) : (i32) -> i32 {
+    %next = arith.addi %i, %step : i32
+    %more = arith.cmpi ult, %next, %end : i32
+    scf.condition(%more) %next : i32
+  } do {
+  ^bb0(%i: i32):
+    scf.yield %i : i32
+  }
+  llvm.return %r : i32
+}

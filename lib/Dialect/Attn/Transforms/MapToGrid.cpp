@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //   func @f(args) { sizes; forall (b, h, i) { tile } }
-//     =>  func @f(args) { sizes; section; launch @f_fwd }     the host plan, which the manifest prints
-//         kernel @f_fwd(args, section) { sizes; tiles (i, h, b) { tile } }
+//     =>  func @f(args) { sizes; section; counter; launch @f_fwd }     the host plan, which the manifest prints
+//         kernel @f_fwd(args, section, counter) { sizes; tiles (i, h, b) { tile } }
 //
 //===----------------------------------------------------------------------===//
 
@@ -84,14 +84,23 @@ public:
     buildKernel();
     buildHostPlan();
     remark::passed(loc, remark::RemarkOpts::name("mapped").category(DEBUG_TYPE).function(func.getName()))
-        << "one block a tile" << (heaviestFirst ? ", last row tiles first" : "")
+        << (isPersistent() ? "blocks walk tiles" : "one block a tile")
+        << (heaviestFirst ? ", last row tiles first" : "")
+        << remark::metric("tiles", stringifyTiling(schedule.getTiles()))
         << remark::metric("section_bytes", schedule.getSection());
   }
 
 private:
   void buildKernel();
-  void buildTiles(OpBuilder &b, IRMapping &values, Value section);
+  void buildTiles(OpBuilder &b, IRMapping &values, Value section, Value counter);
   void buildHostPlan();
+  bool isPersistent() const { return schedule.getTiles() != Tiling::Single; }
+  /// Where dynamic tiles are counted; null for the others.
+  MemRefType counterType() const {
+    if (schedule.getTiles() != Tiling::Dynamic)
+      return {};
+    return MemRefType::get({1}, IntegerType::get(schedule.getContext(), 32));
+  }
   Value buildSection(OpBuilder &b);
 
   func::FuncOp func;
@@ -109,11 +118,14 @@ void GridMapper::buildKernel() {
   b.setInsertionPointAfter(func);
   auto kernel =
       KernelOp::create(b, loc, kernelName(func), schedule, /*smem_bytes=*/IntegerAttr(), /*threads=*/IntegerAttr());
+  if (Attribute target = func->getAttr(AttnDialect::kTargetAttr))
+    kernel->setAttr(AttnDialect::kTargetAttr, target);
   Block *entry = b.createBlock(&kernel.getBody());
   IRMapping values;
   for (BlockArgument argument : func.getArguments())
     values.map(argument, entry->addArgument(argument.getType(), argument.getLoc()));
   Value section = schedule.getSection() ? entry->addArgument(b.getI32Type(), loc) : BlockArgument();
+  Value counter = counterType() ? entry->addArgument(counterType(), loc) : BlockArgument();
 
   // The sizes the tiles need, computed once a block.
   llvm::SetVector<Value> needed(extents.begin(), extents.end());
@@ -126,15 +138,15 @@ void GridMapper::buildKernel() {
   for (Operation &op : func.front())
     if (sizes.contains(&op))
       b.clone(op, values);
-  buildTiles(b, values, section);
+  buildTiles(b, values, section, counter);
 }
 
-void GridMapper::buildTiles(OpBuilder &b, IRMapping &values, Value section) {
+void GridMapper::buildTiles(OpBuilder &b, IRMapping &values, Value section, Value counter) {
   Type i32 = b.getI32Type();
   SmallVector<Value> sizes;
   for (Value extent : extents)
     sizes.push_back(arith::IndexCastOp::create(b, loc, i32, values.lookup(extent)));
-  auto tiles = TilesOp::create(b, loc, TypeRange(), schedule.getTiles(), sizes, section, /*counter=*/Value(),
+  auto tiles = TilesOp::create(b, loc, TypeRange(), schedule.getTiles(), sizes, section, counter,
                                /*init=*/ValueRange(), heaviestFirst);
   Block *body = b.createBlock(&tiles.getBody(), {}, TypeRange{i32, i32, i32, i32}, SmallVector<Location>(4, loc));
 
@@ -186,7 +198,9 @@ void GridMapper::buildHostPlan() {
   SmallVector<Value> arguments(func.getArguments().begin(), func.getArguments().end());
   if (schedule.getSection())
     arguments.push_back(buildSection(b));
-  LaunchOp::create(b, loc, kernelName(func), /*persistent=*/false, extents, arguments);
+  if (MemRefType type = counterType())
+    arguments.push_back(memref::AllocOp::create(b, loc, type));
+  LaunchOp::create(b, loc, kernelName(func), isPersistent(), extents, arguments);
   nest.erase();
   func->removeDiscardableAttr(AttnDialect::kScheduleAttr);
   // Sizes only the tiles used.
@@ -207,8 +221,13 @@ struct MapToGrid : attn::impl::MapToGridPassBase<MapToGrid> {
     auto schedule = func->getAttrOfType<ScheduleAttr>(AttnDialect::kScheduleAttr);
     if (!schedule)
       return func.emitOpError("expects '") << AttnDialect::kScheduleAttr << "': its loops were built from a schedule";
-    if (!requireTarget(func))
+    TargetAttr target = requireTarget(func);
+    if (!target)
       return failure();
+    if (schedule.getTiles() != Tiling::Single && target.getFamily() != Family::Wgmma)
+      return func.emitOpError("has a schedule with tiles = ")
+             << stringifyTiling(schedule.getTiles()) << ", but a block of family "
+             << stringifyFamily(target.getFamily()) << " takes one tile; it must say tiles = single";
     if (nest.getRank() != 3 || !nest.isNormalized() || nest.getNumResults())
       return nest.emitOpError("expects a nest over (batch, heads, row tiles) from 0 by 1, without results");
     auto sweeps = nest.getBody()->getOps<SweepOp>();

@@ -78,3 +78,14 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} 
     return
   }
 }
+
+// -----
+
+module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} {
+  // expected-error @below {{has a schedule with tiles = dynamic, but a block of family mma_sync takes one tile; it must say tiles = single}}
+  func.func @walks(%n: index) attributes {attn.schedule = #attn.schedule<tile = [4, 4], warps = [1, 1], tiles = dynamic>} {
+    scf.forall (%b, %h, %i) in (%n, %n, %n) {
+    }
+    return
+  }
+}

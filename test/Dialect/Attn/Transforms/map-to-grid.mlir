@@ -112,3 +112,60 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} 
     return
   }
 }
+
+// -----
+
+// Dynamic tiles: as many blocks as run at once, and a counter that is the launch's last argument. A target of the
+// function's own holds for its kernel; when it may run is the host's business.
+
+// CHECK-LABEL: func.func @walk(
+// CHECK-SAME: attn.alternative = @f, attn.target = #attn.target<chip = "other"
+// CHECK-SAME: attn.when = {below = 100 : i64, size = "q_len"}
+// CHECK: %[[SEC:.*]] = attn.section
+// CHECK: %[[CNT:.*]] = memref.alloc() : memref<1xi32>
+// CHECK: attn.launch @walk_fwd persistent tiles({{.*}}) args(%{{.*}}, %[[SEC]], %[[CNT]] : memref<?x?x?x8xf32>, i32, memref<1xi32>)
+// CHECK-LABEL: attn.kernel @walk_fwd
+// CHECK-SAME: attn.target = #attn.target<chip = "other"
+// CHECK-NOT: attn.when
+// CHECK: ^bb0(%{{.*}}: memref<?x?x?x8xf32>, %[[SEC:.*]]: i32, %[[CNT:.*]]: memref<1xi32>):
+// CHECK: attn.tiles dynamic(%{{.*}}, %{{.*}}, %{{.*}}) section(%[[SEC]]) counter(%[[CNT]] : memref<1xi32>) {
+
+// A fixed stride needs none.
+// CHECK-LABEL: func.func @stride(
+// CHECK-NOT: memref.alloc
+// CHECK: attn.launch @stride_fwd persistent tiles({{.*}}) args(%{{.*}} : memref<?x?x?x8xf32>)
+// CHECK-LABEL: attn.kernel @stride_fwd
+// CHECK-NOT: attn.target
+// CHECK: attn.tiles fixed(%{{.*}}, %{{.*}}, %{{.*}}) {
+module attributes {attn.target = #attn.target<chip = "toy", family = wgmma>} {
+  func.func @walk(%a: memref<?x?x?x8xf32>)
+      attributes {attn.schedule = #attn.schedule<tile = [4, 4], warps = [4, 1], tiles = dynamic, section = 1000>,
+                  attn.alternative = @f, attn.when = {size = "q_len", below = 100 : i64},
+                  attn.target = #attn.target<chip = "other", family = wgmma>} {
+    %x0 = arith.constant 0 : index
+    %B = memref.dim %a, %x0 : memref<?x?x?x8xf32>
+    scf.forall (%bx, %hx, %ix) in (%B, %B, %B) {
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      attn.sweep ascending %c0 to %c1 plain %c0 to %c0 {
+      ^bb0(%t: i32, %j: i32):
+        attn.yield
+      }
+    }
+    return
+  }
+  func.func @stride(%a: memref<?x?x?x8xf32>)
+      attributes {attn.schedule = #attn.schedule<tile = [4, 4], warps = [4, 1], tiles = fixed>} {
+    %x0 = arith.constant 0 : index
+    %B = memref.dim %a, %x0 : memref<?x?x?x8xf32>
+    scf.forall (%bx, %hx, %ix) in (%B, %B, %B) {
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      attn.sweep ascending %c0 to %c1 plain %c0 to %c0 {
+      ^bb0(%t: i32, %j: i32):
+        attn.yield
+      }
+    }
+    return
+  }
+}

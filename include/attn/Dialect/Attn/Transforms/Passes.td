@@ -75,7 +75,13 @@ def MapToGridPass : Pass<"attn-map-to-grid", "::mlir::ModuleOp"> {
     changed), and leaves @f as the host plan: sizes, `attn.section` if the schedule has a budget, `attn.launch`. Row
     tiles are walked from the last if a sweep grows with the row tile (its end depends on it, its begin does not).
 
-    Fails when there is no target or no schedule, or when the function has anything but arguments, sizes and the nest.
+    `tiles = fixed` or `dynamic`: the launch is `persistent`. For `dynamic` the host plan has the counter, a
+    `memref.alloc` that the kernel gets as its last argument: workspace, 0 in front of the first launch and left 0 by
+    every launch. A target of the function's own moves on to its kernel too; `attn.when` and `attn.alternative` stay
+    where they are, on the function.
+
+    Fails when there is no target or no schedule, when the function has anything but arguments, sizes and the nest, or
+    when a block of its family takes one tile only (mma_sync, cpu) and the schedule says otherwise.
     Remark: `mapped`.
   }];
 }
@@ -158,13 +164,25 @@ def SplitSweepsPass : Pass<"attn-split-sweeps", "::mlir::ModuleOp"> {
 }
 
 def LowerTilesPass : Pass<"attn-lower-tiles", "::mlir::ModuleOp"> {
-  let summary = "Find the tile of a block from its id";
+  let summary = "Find the tiles of a block from its id";
   let description = [{
-    Consumes `attn.tiles single`; produces its body with the tile's numbers computed from a linear id:
-    `gpu.block_id x` on the GPU families. On the CPU the kernel gets two more i64 arguments, begin and end, and a loop
-    over these ids. Every nest of a kernel decodes an id the same way, so all roles of a block see the same tile.
-    Without a section all heads of all batches are one.
-    Fails if the module has no target. Example: test/Dialect/Attn/Transforms/lower-tiles.mlir.
+    Consumes `attn.tiles`; produces its body with the tile's numbers computed from a linear id, once for each tile of
+    the block. Sweeps stay as they are.
+
+    | tiles | become | ids |
+    |---|---|---|
+    | `single` | the body, in place | `gpu.block_id x` |
+    | `fixed` | `scf.while`, test at the bottom, over (id, ordinal, carried values) | the block's, then steps of `gpu.grid_dim x` |
+    | `dynamic` | the same | the block's, then from the counter: the first role, one thread, fetches it at a tile's start and hands it to the others at its end, in a ring "tile" of one word that is made here |
+    | any, on the CPU | `scf.for` over [begin, end), two more i64 arguments of the kernel | the counter of the loop |
+
+    The loops run once before they ask: a launch has at least one tile for each block. A block fetches once for each
+    tile it runs, so that there are as many fetches as tiles and the counter ends at 0. Every nest of a kernel decodes
+    an id the same way, so all roles of a block see the same tile. Without a section all heads of all batches are one.
+
+    Fails if the module has no target, nests of a kernel are of different kinds, or dynamic tiles have no first role of
+    one thread, or a role that does not walk them. Remark: where ids come from.
+    Example: test/Dialect/Attn/Transforms/lower-tiles.mlir.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
 }
