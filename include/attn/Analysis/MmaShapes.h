@@ -24,9 +24,11 @@ struct MmaGrid {
 /// check: who spreads tiles and who emits instructions both ask here.
 constexpr std::optional<MmaGrid> mmaGrid(const facts::MmaShape &shape, int64_t m, int64_t n, int64_t k, int64_t warpsM,
                                          int64_t warpsN = 1) {
-  if (m % (shape.m * warpsM) || n % (shape.multipleN * warpsN) || k % shape.k)
+  // wgmma is issued by four warps together, a quarter of its rows each.
+  int64_t together = shape.family == facts::Family::Wgmma ? 4 : 1, rows = shape.m / together * warpsM;
+  if (warpsM % together || m % rows || n % (shape.multipleN * warpsN) || k % shape.k)
     return std::nullopt;
-  return MmaGrid{m / (shape.m * warpsM), n / (shape.multipleN * warpsN), k / shape.k};
+  return MmaGrid{m / rows, n / (shape.multipleN * warpsN), k / shape.k};
 }
 
 } // namespace attn

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A matrix in a role is in `tile` form. A vector is in `rows` or `cols` form, whichever its neighbours say: a reduction
-// makes rows, a spread along 1 takes rows, along 0 columns, elementwise ops and loops keep the form. Constants have no
+// A matrix in a role is in `tile` form, a vector in `rows` or `cols` form (Analysis/TileForms.h). Constants have no
 // form of their own: each use gets its own copy.
 //
 // The sum of every row is carried through a sweep as what each lane has seen (`quads`), so that the exchange between
@@ -24,6 +23,7 @@
 #include "Families.h"
 #include "attn/Analysis/FragmentCoords.h"
 #include "attn/Analysis/MmaShapes.h"
+#include "attn/Analysis/TileForms.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/IR/Target.h"
 #include "attn/Facts/Facts.h"
@@ -57,21 +57,10 @@ public:
 private:
   LogicalResult checkOps();
   LogicalResult checkDot(DotOp dot);
-  void ownConstants();
   bool deferRowSum(SweepOp sweep, unsigned index);
-  LogicalResult propagateForms();
   LogicalResult setTypes();
   LogicalResult setType(Value value);
 
-  /// A tensor that still has no encoding.
-  static RankedTensorType plain(Value value) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    return type && !type.getEncoding() ? type : RankedTensorType();
-  }
-  static bool isVector(Value value) {
-    RankedTensorType type = plain(value);
-    return type && type.getRank() == 1;
-  }
   RankedTensorType encode(RankedTensorType type, Form form) {
     auto frag = FragAttr::get(type.getContext(), warpsM, warpsN, form);
     return RankedTensorType::get(type.getShape(), type.getElementType(), frag);
@@ -81,7 +70,7 @@ private:
   Family family;
   int64_t warpsM, warpsN;
   OpBuilder builder;
-  llvm::DenseMap<Value, Form> forms;
+  TileForms forms;
 };
 } // namespace
 
@@ -132,25 +121,6 @@ LogicalResult Assigner::checkOps() {
   return failure(result.wasInterrupted());
 }
 
-/// Every use of a constant or a splat in the role reads a copy of its own.
-void Assigner::ownConstants() {
-  SmallVector<OpOperand *> uses;
-  role.walk([&](Operation *user) {
-    for (OpOperand &use : user->getOpOperands())
-      if (plain(use.get()) && isa_and_nonnull<arith::ConstantOp, tensor::SplatOp>(use.get().getDefiningOp()))
-        uses.push_back(&use);
-  });
-  for (OpOperand *use : uses) {
-    Operation *constant = use->get().getDefiningOp();
-    if (role->isAncestor(constant) && constant->hasOneUse())
-      continue;
-    builder.setInsertionPoint(use->getOwner());
-    use->set(builder.clone(*constant)->getResult(0));
-    if (constant->use_empty())
-      constant->erase();
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Row sums
 //===----------------------------------------------------------------------===//
@@ -159,7 +129,7 @@ void Assigner::ownConstants() {
 bool Assigner::deferRowSum(SweepOp sweep, unsigned index) {
   Block &body = sweep.getBody().front();
   BlockArgument carried = body.getArgument(2 + index);
-  if (!isVector(carried) || !matchPattern(sweep.getInit()[index], m_AnyZeroFloat()))
+  if (!isPlainVector(carried) || !matchPattern(sweep.getInit()[index], m_AnyZeroFloat()))
     return false;
   auto add = body.getTerminator()->getOperand(index).getDefiningOp<arith::AddFOp>();
   if (!add || !add->hasOneUse())
@@ -179,7 +149,7 @@ bool Assigner::deferRowSum(SweepOp sweep, unsigned index) {
   if (!carried.hasOneUse())
     return false;
 
-  RankedTensorType rows = plain(carried);
+  RankedTensorType rows = getPlainTile(carried);
   RankedTensorType quads = encode(RankedTensorType::get({rows.getDimSize(0), 4}, rows.getElementType()), Form::Quads);
   builder.setInsertionPoint(sweep);
   auto zero = arith::ConstantOp::create(builder, sweep.getLoc(), builder.getZeroAttr(quads));
@@ -204,88 +174,16 @@ bool Assigner::deferRowSum(SweepOp sweep, unsigned index) {
 }
 
 //===----------------------------------------------------------------------===//
-// Forms of vectors
-//===----------------------------------------------------------------------===//
-
-LogicalResult Assigner::propagateForms() {
-  llvm::DenseMap<Value, SmallVector<Value>> same; // neighbours that share a form
-  SmallVector<std::pair<Value, Form>> seeds;
-  auto join = [&](Value a, Value b) {
-    if (isVector(a) && isVector(b)) {
-      same[a].push_back(b);
-      same[b].push_back(a);
-    }
-  };
-  auto joinAll = [&](ValueRange a, ValueRange b) {
-    for (auto [left, right] : llvm::zip_equal(a, b))
-      join(left, right);
-  };
-  role.walk([&](Operation *op) {
-    if (auto reduce = dyn_cast<ReduceOp>(op)) {
-      seeds.push_back({reduce.getResult(), Form::Rows});
-    } else if (auto spread = dyn_cast<SpreadOp>(op)) {
-      seeds.push_back({spread.getX(), spread.getDim() == 1 ? Form::Rows : Form::Cols});
-    } else if (auto coord = dyn_cast<CoordOp>(op)) {
-      seeds.push_back({coord.getResult(), coord.getDim() == 0 ? Form::Rows : Form::Cols});
-    } else if (auto sweep = dyn_cast<SweepOp>(op)) {
-      Block &body = sweep.getBody().front();
-      joinAll(sweep.getInit(), body.getArguments().drop_front(2));
-      joinAll(sweep.getInit(), body.getTerminator()->getOperands());
-      joinAll(sweep.getInit(), sweep.getResults());
-    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      joinAll(loop.getInitArgs(), loop.getRegionIterArgs());
-      joinAll(loop.getInitArgs(), loop.getYieldedValues());
-      joinAll(loop.getInitArgs(), loop.getResults());
-    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      if (branch.getNumResults()) {
-        joinAll(branch.getResults(), branch.thenYield().getOperands());
-        joinAll(branch.getResults(), branch.elseYield().getOperands());
-      }
-    } else if (op->getNumResults() == 1) {
-      for (Value operand : op->getOperands())
-        join(op->getResult(0), operand);
-    }
-  });
-
-  SmallVector<Value> worklist;
-  auto assign = [&](Value value, Form form) -> LogicalResult {
-    if (!isVector(value))
-      return success();
-    auto [known, inserted] = forms.try_emplace(value, form);
-    if (inserted)
-      worklist.push_back(value);
-    if (known->second == form)
-      return success();
-    return emitError(value.getLoc()) << "a vector is used along the rows and along the columns of tiles; no fragment "
-                                        "holds both";
-  };
-  for (auto [value, form] : seeds)
-    if (failed(assign(value, form)))
-      return failure();
-  while (!worklist.empty()) {
-    Value value = worklist.pop_back_val();
-    for (Value neighbour : same[value])
-      if (failed(assign(neighbour, forms[value])))
-        return failure();
-  }
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
 
 LogicalResult Assigner::setType(Value value) {
-  RankedTensorType type = plain(value);
+  RankedTensorType type = getPlainTile(value);
   if (!type)
     return success();
   if (type.getRank() < 1 || type.getRank() > 2)
     return emitError(value.getLoc()) << "expects tiles of rank 1 or 2 in a role, got " << type;
-  Form form = Form::Tile;
-  if (type.getRank() == 1) { // rows unless something says otherwise: results of a row (LSE) go from memory to memory
-    auto known = forms.find(value);
-    form = known == forms.end() ? Form::Rows : known->second;
-  }
+  Form form = type.getRank() == 1 ? forms.lookup(value) : Form::Tile;
   // F1, F2: whole atoms of 16 rows and 8 columns for every warp.
   bool rowsFit = form == Form::Cols || type.getDimSize(0) % (kAtomRows * warpsM) == 0;
   bool colsFit = form == Form::Rows || type.getShape().back() % (kAtomCols * warpsN) == 0;
@@ -325,12 +223,12 @@ LogicalResult Assigner::run() {
            << warpsM << ", " << warpsN << "]";
   if (failed(checkOps()))
     return failure();
-  ownConstants();
+  ownConstants(role);
   role.walk([&](SweepOp sweep) {
     for (unsigned index = 0; index < sweep.getInit().size(); ++index)
       deferRowSum(sweep, index);
   });
-  if (failed(propagateForms()) || failed(setTypes()))
+  if (failed(forms.run(role)) || failed(setTypes()))
     return failure();
   role.walk([&](DotOp dot) {
     RankedTensorType type = dot.getTile();

@@ -1,8 +1,8 @@
 // RUN: attn-opt %s -split-input-file -attn-partition-roles -verify-diagnostics
 
-module attributes {attn.target = #attn.target<chip = "toy", family = wgmma>} {
-  // expected-error @below {{cannot be partitioned for family wgmma (chip toy); roles exist for mma_sync}}
-  attn.kernel @other_family {
+module attributes {attn.target = #attn.target<chip = "toy", family = cpu>} {
+  // expected-error @below {{cannot be partitioned for family cpu (chip toy); roles exist for mma_sync and wgmma}}
+  attn.kernel @other_family attributes {schedule = #attn.schedule<tile = [16, 16], warps = [1, 1]>} {
   ^bb0(%n: i32):
     attn.tiles single(%n, %n, %n) {
     ^bb0(%t: i32, %i: i32, %h: i32, %b: i32):

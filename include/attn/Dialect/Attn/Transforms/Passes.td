@@ -89,8 +89,8 @@ def MapToGridPass : Pass<"attn-map-to-grid", "::mlir::ModuleOp"> {
 def PartitionRolesPass : Pass<"attn-partition-roles", "::mlir::ModuleOp"> {
   let summary = "Give the block its roles, and every operand a ring filled ahead of its use";
   let description = [{
-    Consumes kernels at `mapped`, family mma_sync; produces one role "compute" of all warps of the schedule around the
-    nest of tiles, and
+    Consumes kernels at `mapped`. On family mma_sync it produces one role "compute" of all warps of the schedule around
+    the nest of tiles, and
 
     | before | after |
     |---|---|
@@ -99,10 +99,24 @@ def PartitionRolesPass : Pass<"attn-partition-roles", "::mlir::ModuleOp"> {
     | any other load | unchanged: read directly from global memory |
     | `store` of a matrix | staged: `store` to a buf over the ring filled once, `sync`, `copy via vector` |
 
+    On family wgmma it produces a role "producer", one thread of four warps, and a role "compute" of `groups` groups of
+    four warps, each with a nest of its own that carries n, the items of earlier tiles, and
+
+    | before | after |
+    |---|---|
+    | `load as "K"` in a sweep, B of a product | item n + t: in the producer's sweep `acquire` and `copy via tma`; in the other `wait` before the first use, `release` after the last |
+    | `load as "Q"` outside a sweep, A of a product | items t groups + g, one a group: its share of the rows |
+    | any value along the rows | shorter: group g has rows [g n, (g + 1) n), coordinates move on by g n |
+    | any other load | unchanged but for that |
+    | `store` of a matrix | staged in a buf of the group (`out`: of its own, or over its slot of "Q"), `copy via tma` |
+    | kernel, launch | one tensor map more for each operand and tile that travels so |
+
     Fails if the module has no target or its family no roles, the kernel has no schedule or not one nest of tiles, a
-    product's B operand is computed, a source's last stride is not 1, or coordinates depend on more than t and j.
-    Remarks: every ring (depth, bytes), every staged output. Example:
-    test/Dialect/Attn/Transforms/partition-roles.mlir.
+    product's B operand is computed, a source's last stride is not 1, or coordinates depend on more than t and j; on
+    wgmma also if a tensor map cannot describe an operand (rank 4, an argument, 128-byte rows, boxes of 256 rows) or warps
+    are not [4, 1] a group.
+    Remarks: roles, every ring (depth, bytes), every staged output. Examples:
+    test/Dialect/Attn/Transforms/partition-roles.mlir, partition-producer.mlir.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
@@ -126,7 +140,8 @@ def PlanMemoryPass : Pass<"attn-plan-memory", "::mlir::ModuleOp"> {
   let description = [{
     Consumes kernels with roles and allocs; produces an offset on every alloc (a multiple of 1024 if anything in its
     bytes is swizzled, else of 128), `smem_bytes` and `threads` on the kernel. Allocs joined by `over` share bytes, as
-    many as the largest needs.
+    many as the largest needs; an alloc inside a role is one a group, side by side. On family wgmma every ring of the
+    kernel gets `barriers`, behind all data: 8 bytes for each slot that say full, then as many that say empty.
     Fails if the plan is over the target's limit (need, limit, and the whole plan in notes), `over` names no alloc, or
     two allocs share a label. Remarks: the plan; missed: the blocks an SM should hold do not fit, a buf whose rows
     collide in the banks. Example: test/Dialect/Attn/Transforms/plan-memory.mlir.
@@ -138,9 +153,11 @@ def CountWaitsPass : Pass<"attn-count-waits", "::mlir::ModuleOp"> {
   let description = [{
     Consumes roles that fill their own rings through cp.async; produces `leaves` on every `wait`: the groups that are
     younger than the item's on every path, the least over prologue and steady state, so that it also holds in every
-    clone of a sweep. A guarded copy counts as a group: the conversion commits an empty one.
-    Fails if a path breaks a rule of the rings (Analysis/InFlight.h): a slot overwritten before all warps have read it,
-    a wait for an item nobody fills, a read after the release. Example: test/Dialect/Attn/Transforms/count-waits.mlir.
+    clone of a sweep. A guarded copy counts as a group: the conversion commits an empty one. Where one role fills the
+    rings of another (family wgmma) an item has a barrier of its own and a wait needs no count.
+    Fails if a path breaks a rule of the rings (Analysis/InFlight.h, Analysis/RingProtocol.h): a slot overwritten before
+    all warps have read it, a wait for an item nobody fills, a read after the release. Example:
+    test/Dialect/Attn/Transforms/count-waits.mlir.
   }];
 }
 
@@ -198,7 +215,7 @@ def VerifyStagePass : Pass<"attn-verify-stage", "::mlir::ModuleOp"> {
     | spec | semantic ops only |
     | tiled | a target; no `sdpa`; a schedule on every function with tile loops; no kernel, no fragment |
     | mapped | no `scf.forall`; every kernel has a schedule and a nest of tiles; launches fit their kernels |
-    | partitioned | no `sweep`, no `tiles`; tiles in roles only, all with fragments; offsets aligned and disjoint (or joined by `over`); warps and roles one to one; every slot free when it is filled, every item waited for, read and released in this order on every path, `leaves` not above what is younger (recomputed) |
+    | partitioned | no `sweep`, no `tiles`; tiles in roles only, all with fragments; offsets aligned and disjoint (or joined by `over`); warps and roles one to one; every slot free when it is filled, every item waited for, read and released in this order on every path, `leaves` not above what is younger (recomputed); with several roles: one role fills a ring, roles number items alike |
     | nvvm, llvm | nothing but these dialects beside the host functions |
 
     Example: test/Dialect/Attn/Transforms/verify-stage.mlir.

@@ -1,0 +1,481 @@
+//===- PartitionProducer.cpp - one thread copies, groups of warps compute
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Family wgmma: an elected thread hands every loaded tile that a product reads to the tensor memory accelerator; groups
+// of four warps share the rows of a tile and read the items. Rings live at kernel level, their items are numbered over
+// all tiles of a block, and each side computes the number by itself:
+//
+//   producer                                          compute, group g of G
+//     tiles n = 0 {                                     tiles n = 0 {
+//       for each g: copy Q[t G + g] <- rows of g          wait Q[t G + g]
+//       sweep u {                                         sweep u {
+//         copy K[n + u]                                     wait K[n + u] .. uses .. release K[n + u]
+//         copy V[n + u]                                     wait V[n + u] .. uses .. release V[n + u]
+//       }                                                 }
+//       yield n + (hi - lo)                               release Q[t G + g];  results;  yield n + (hi - lo)
+//     }                                                 }
+//
+// The producer's nest holds what the addresses are computed from and nothing else. A result that is a matrix is staged
+// in a buf of its group and leaves by TMA:
+//
+//   drain 0 read   the store of the tile before has read the buf
+//   sync group     .. and all warps know
+//   store; sync group publish; copy via tma
+//
+// The buf may lie over the group's slot of a ring that is filled once a tile (`out = alias`); then that item is
+// released only when the copy out has read it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PartitionRoles.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace attn;
+
+#define DEBUG_TYPE "attn-partition-roles"
+
+/// Warps of a warpgroup, which issues wgmma together and shares setmaxnreg; rows a TMA box may have.
+static constexpr int64_t kGroupWarps = 4, kMaxBoxRows = 256;
+
+namespace {
+/// A ring, and how the items in it are made.
+struct TmaLoad : RingLoad {
+  Value map;
+  SweepOp sweep;         ///< null: filled once a tile
+  bool perGroup = false; ///< A of products: every group has its own rows, an item of its own
+  ReleaseOp release;
+};
+
+class ProducerPartitioner : RolePartitioner {
+public:
+  ProducerPartitioner(KernelOp kernel, TilesOp tiles)
+      : RolePartitioner(kernel, tiles, Family::Wgmma), groups(schedule.getGroups()), rows(schedule.getTileQueries()) {}
+  LogicalResult run();
+
+private:
+  LogicalResult check();
+  LogicalResult collect(Block &block, SweepOp sweep);
+  LogicalResult prepare(TmaLoad &ring, RingLoad load, SweepOp sweep);
+  FailureOr<Value> getMap(Operation *op, Value memref, BufType buf);
+
+  LogicalResult need(Value value, LoadOp load);
+  LogicalResult findNeeded();
+  void makeProducer();
+  void fillBlock(Block &from, ValueRange carried, IRMapping &map);
+  void fill(TmaLoad &ring, ValueRange carried, IRMapping &map);
+
+  RoleOp makeRole(StringRef name, int64_t first, int64_t warps, int64_t groups, int64_t regsIndex, bool elect);
+  TilesOp makeTiles(Block *into);
+  void makeCompute();
+  void dropDeadAddresses(ArrayRef<Value> roots);
+  LogicalResult stageOutputs();
+  LogicalResult stageOutput(StoreOp store);
+
+  Value itemOf(TmaLoad &ring, ValueRange carried, Value tile, Value step, Value group);
+  void yieldCounts(Location loc, YieldOp yield, ValueRange carried, llvm::function_ref<Value(Value)> lookup);
+
+  int64_t groups, rows;
+  llvm::MapVector<Operation *, TmaLoad> rings; ///< by load, in program order
+  SmallVector<SweepOp> sweeps;                 ///< that fill rings; each carries the number of its next item
+  llvm::MapVector<std::pair<Value, Type>, Value> maps;
+  llvm::SetVector<Operation *> needed; ///< what addresses and sweeps' bounds are computed from
+  llvm::DenseMap<Value, Value> items;  ///< numbers that several rings share, by what counts: a tile or a step
+  RoleOp producer, compute;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Rings and tensor maps
+//===----------------------------------------------------------------------===//
+
+LogicalResult ProducerPartitioner::check() {
+  if (schedule.getWarps() != ArrayRef<int64_t>{kGroupWarps, 1})
+    return kernel.emitOpError("expects groups of [4, 1] warps on family wgmma, got [") << schedule.getWarps() << "]";
+  if (int64_t warps = kGroupWarps * (groups + 1); warps > 32)
+    return kernel.emitOpError("has ") << groups << " groups; with the warps that copy the block needs " << warps
+                                      << " warps, it may have 32";
+  if (!tiles.getInit().empty())
+    return tiles.emitOpError("expects a nest that carries nothing, got ") << tiles.getInit().size() << " values";
+  return checkDots();
+}
+
+/// The kernel's argument for boxes of `buf` in `memref`, made on the host from the operand the launch passes for it.
+FailureOr<Value> ProducerPartitioner::getMap(Operation *op, Value memref, BufType buf) {
+  auto operand = dyn_cast<BlockArgument>(memref);
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!operand || operand.getOwner() != &kernel.getBody().front())
+    return op->emitOpError(
+        "cannot travel through a tensor map: expects an argument of the kernel, got a value computed "
+        "in it");
+  if (type.getRank() != 4 || failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
+    return op->emitOpError("cannot travel through a tensor map: expects (batch, heads, rows, columns) with a last "
+                           "dimension of stride 1, got ")
+           << type;
+  if (buf.getTile().getDimSize(0) > kMaxBoxRows)
+    return op->emitOpError("cannot travel through a tensor map: a box has at most ")
+           << kMaxBoxRows << " rows, got " << buf.getTile().getDimSize(0);
+  if (buf.getSwizzle() != 128)
+    return op->emitOpError("cannot travel through a tensor map: expects rows in multiples of 128 bytes, got ")
+           << buf.getTile();
+
+  auto mapType = MapType::get(builder.getContext(), buf.getTile(), buf.getSwizzle());
+  Value &map = maps[{memref, mapType}];
+  if (map)
+    return map;
+  map = kernel.getBody().addArgument(mapType, op->getLoc());
+  kernel->getParentOfType<ModuleOp>().walk([&](LaunchOp launch) {
+    if (launch.getKernel() != kernel.getSymName())
+      return;
+    OpBuilder host(launch);
+    Value source = launch.getArgs()[operand.getArgNumber()];
+    launch.getArgsMutable().append(TensorMapOp::create(host, launch.getLoc(), mapType, source).getResult());
+  });
+  return map;
+}
+
+static BufType getGroupBuf(RankedTensorType tile, int64_t rows) {
+  return getBufType(RankedTensorType::get({rows, tile.getDimSize(1)}, tile.getElementType()));
+}
+
+LogicalResult ProducerPartitioner::prepare(TmaLoad &ring, RingLoad found, SweepOp sweep) {
+  static_cast<RingLoad &>(ring) = std::move(found);
+  ring.sweep = sweep;
+  LoadOp load = ring.load;
+  RankedTensorType tile = load.getResult().getType();
+  bool readsRows = llvm::any_of(ring.uses, [](OpOperand *use) { return use->getOperandNumber() == 0; });
+  bool readsAll = llvm::any_of(ring.uses, [](OpOperand *use) { return use->getOperandNumber() == 1; });
+  if (readsRows && readsAll)
+    return load.emitOpError("is the A operand of one product and the B operand of another; on family wgmma a group has "
+                            "its rows of an A operand only");
+  if (size_t others = llvm::range_size(load->getUses()) - ring.uses.size())
+    return load.emitOpError("is read by products and by ")
+           << others << " other uses; on family wgmma only products read a tile that TMA brings";
+  if (readsRows && tile.getDimSize(0) != rows)
+    return load.emitOpError("has ") << tile.getDimSize(0) << " rows, " << groups << " groups share tiles of " << rows;
+  ring.perGroup = readsRows;
+  BufType buf = readsRows ? getGroupBuf(tile, rows / groups) : getBufType(tile);
+  FailureOr<Value> map = getMap(load, load.getSource(), buf);
+  if (failed(map))
+    return failure();
+  ring.map = *map;
+  int64_t share = readsRows ? groups : 1;
+  makeRing(ring, buf, share * depthOf(load), kGroupWarps * groups / share, tiles);
+  return success();
+}
+
+LogicalResult ProducerPartitioner::collect(Block &block, SweepOp sweep) {
+  SmallVector<RingLoad> found = findRingLoads(block);
+  if (sweep && !found.empty())
+    sweeps.push_back(sweep);
+  for (RingLoad &load : found) {
+    Operation *op = load.load;
+    if (failed(prepare(rings[op], std::move(load), sweep)))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers of items
+//===----------------------------------------------------------------------===//
+
+/// The number of the item that is made in tile `tile`, in step `step` of a sweep, for group `group` (null: the first).
+Value ProducerPartitioner::itemOf(TmaLoad &ring, ValueRange carried, Value tile, Value step, Value group) {
+  Location loc = ring.load.getLoc();
+  auto count = [&]() -> Value {
+    if (!ring.sweep)
+      return tile;
+    size_t index = llvm::find(sweeps, ring.sweep) - sweeps.begin();
+    return builder.createOrFold<arith::AddIOp>(loc, carried[index], step);
+  };
+  if (!ring.perGroup || groups == 1) {
+    Value &item = items[step ? step : tile];
+    return item ? item : item = count();
+  }
+  Value first = arith::MulIOp::create(builder, loc, count(), constant(loc, groups));
+  return group ? builder.createOrFold<arith::AddIOp>(loc, first, group) : first;
+}
+
+/// A sweep takes hi - lo items in every tile.
+void ProducerPartitioner::yieldCounts(Location loc, YieldOp yield, ValueRange carried,
+                                      llvm::function_ref<Value(Value)> lookup) {
+  builder.setInsertionPoint(yield);
+  SmallVector<Value> next;
+  for (auto [sweep, number] : llvm::zip_equal(sweeps, carried)) {
+    Value count = builder.createOrFold<arith::SubIOp>(loc, lookup(sweep.getHi()), lookup(sweep.getLo()));
+    next.push_back(arith::AddIOp::create(builder, loc, number, count));
+  }
+  yield.getValuesMutable().assign(next);
+}
+
+//===----------------------------------------------------------------------===//
+// The producer
+//===----------------------------------------------------------------------===//
+
+LogicalResult ProducerPartitioner::need(Value value, LoadOp load) {
+  if (!tiles.getBody().isAncestor(value.getParentRegion()))
+    return success();
+  Operation *owner = value.getDefiningOp();
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (parent == tiles || (isa<SweepOp>(parent) && argument.getArgNumber() < 2))
+      return success();
+  } else if (!owner->getNumRegions() && isMemoryEffectFree(owner)) {
+    if (needed.insert(owner))
+      for (Value operand : owner->getOperands())
+        if (failed(need(operand, load)))
+          return failure();
+    return success();
+  }
+  return load.emitOpError("cannot be fetched by another role: where it is or how often depends on more than the tile's "
+                          "numbers and the sweep's t and j");
+}
+
+LogicalResult ProducerPartitioner::findNeeded() {
+  for (auto &[op, ring] : rings) {
+    SmallVector<Value> values(ring.load.getAt());
+    if (ring.sweep)
+      llvm::append_values(values, ring.sweep.getLo(), ring.sweep.getHi());
+    for (Value value : values)
+      if (failed(need(value, ring.load)))
+        return failure();
+  }
+  return success();
+}
+
+void ProducerPartitioner::fill(TmaLoad &ring, ValueRange carried, IRMapping &map) {
+  Location loc = ring.load.getLoc();
+  Value tile = map.lookup(tiles.getBody().getArgument(0));
+  Value step = ring.sweep ? map.lookup(ring.sweep.getBody().getArgument(0)) : Value();
+  SmallVector<Value> at;
+  for (Value coordinate : ring.load.getAt())
+    at.push_back(map.lookupOrDefault(coordinate));
+  int64_t share = rows / groups;
+  for (int64_t group = 0, end = ring.perGroup ? groups : 1; group < end; ++group) {
+    SmallVector<Value> box = at;
+    if (group) {
+      Value by = constant(loc, group * share);
+      if (box.size() == 2)
+        box.push_back(by);
+      else
+        box[2] = builder.createOrFold<arith::AddIOp>(loc, box[2], by);
+    }
+    Value number = group ? constant(loc, group) : Value();
+    Value item = itemOf(ring, carried, tile, step, number);
+    auto slot = AcquireOp::create(builder, loc, TypeRange{ring.buf}, ring.alloc, item);
+    CopyOp::create(builder, loc, ring.map, box, slot.getBufs()[0], ValueRange{}, ring.alloc, item, Value(),
+                   TransportAttr::get(builder.getContext(), Transport::Tma));
+  }
+}
+
+/// Copies of `from`'s loads, and of what they need, at the builder's point.
+void ProducerPartitioner::fillBlock(Block &from, ValueRange carried, IRMapping &map) {
+  for (Operation &op : from) {
+    if (needed.contains(&op))
+      builder.clone(op, map);
+    if (auto ring = rings.find(&op); ring != rings.end())
+      fill(ring->second, carried, map);
+    auto sweep = dyn_cast<SweepOp>(op);
+    if (!sweep || !llvm::is_contained(sweeps, sweep))
+      continue;
+    // Nothing is masked here: all of it is plain.
+    Value lo = map.lookupOrDefault(sweep.getLo()), hi = map.lookupOrDefault(sweep.getHi());
+    auto copy = SweepOp::create(builder, sweep.getLoc(), TypeRange(), sweep.getOrder(), lo, hi, lo, hi, IntegerAttr(),
+                                ValueRange());
+    OpBuilder::InsertionGuard guard(builder);
+    Block *body = builder.createBlock(&copy.getBody(), {}, {builder.getI32Type(), builder.getI32Type()},
+                                      {sweep.getLoc(), sweep.getLoc()});
+    YieldOp::create(builder, sweep.getLoc(), ValueRange{});
+    builder.setInsertionPoint(body->getTerminator());
+    map.map(sweep.getBody().getArguments().take_front(2), body->getArguments());
+    fillBlock(sweep.getBody().front(), carried, map);
+  }
+}
+
+RoleOp ProducerPartitioner::makeRole(StringRef name, int64_t first, int64_t warps, int64_t groups, int64_t regsIndex,
+                                     bool elect) {
+  Location loc = tiles.getLoc();
+  builder.setInsertionPoint(tiles);
+  IntegerAttr regs =
+      schedule.getRegs().empty() ? IntegerAttr() : builder.getI64IntegerAttr(schedule.getRegs()[regsIndex]);
+  auto role = RoleOp::create(builder, loc, name, first, warps, groups, regs, elect);
+  builder.createBlock(&role.getBody(), {}, {builder.getI32Type()}, {loc});
+  YieldOp::create(builder, loc, ValueRange{});
+  return role;
+}
+
+/// A nest like the kernel's, with room for the numbers of the next items; its body is empty.
+TilesOp ProducerPartitioner::makeTiles(Block *into) {
+  Location loc = tiles.getLoc();
+  builder.setInsertionPoint(into->getTerminator());
+  SmallVector<Value> zeros;
+  if (!sweeps.empty())
+    zeros.assign(sweeps.size(), constant(loc, 0));
+  SmallVector<Type> types(zeros.size(), builder.getI32Type());
+  return TilesOp::create(builder, loc, types, tiles.getKind(), tiles.getExtents(), tiles.getSection(),
+                         tiles.getCounter(), zeros, tiles.getHeaviestFirst());
+}
+
+void ProducerPartitioner::makeProducer() {
+  Location loc = tiles.getLoc();
+  producer = makeRole("producer", 0, kGroupWarps, 1, 0, /*elect=*/true);
+  TilesOp nest = makeTiles(&producer.getBody().front());
+  Block *body = builder.createBlock(&nest.getBody(), {}, SmallVector<Type>(4 + sweeps.size(), builder.getI32Type()),
+                                    SmallVector<Location>(4 + sweeps.size(), loc));
+  auto yield = YieldOp::create(builder, loc, ValueRange{});
+  builder.setInsertionPoint(yield);
+  ValueRange carried = ValueRange(body->getArguments()).drop_front(4);
+  IRMapping map;
+  map.map(tiles.getBody().getArguments(), body->getArguments().take_front(4));
+  fillBlock(tiles.getBody().front(), carried, map);
+  yieldCounts(loc, yield, carried, [&](Value value) { return map.lookupOrDefault(value); });
+}
+
+//===----------------------------------------------------------------------===//
+// The groups that compute
+//===----------------------------------------------------------------------===//
+
+/// Erases what only the erased loads used.
+void ProducerPartitioner::dropDeadAddresses(ArrayRef<Value> roots) {
+  SmallVector<Value> worklist(roots);
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op || !compute->isProperAncestor(op) || !isOpTriviallyDead(op))
+      continue;
+    SmallVector<Value> operands(op->getOperands());
+    for (Value result : op->getResults())
+      llvm::erase(worklist, result);
+    op->erase();
+    llvm::append_range(worklist, operands);
+  }
+}
+
+void ProducerPartitioner::makeCompute() {
+  Location loc = tiles.getLoc();
+  compute = makeRole("compute", kGroupWarps, kGroupWarps * groups, groups, 1, /*elect=*/false);
+  TilesOp nest = makeTiles(&compute.getBody().front());
+  nest.getBody().takeBody(tiles.getBody());
+  Block &body = nest.getBody().front();
+  for (size_t i = 0; i < sweeps.size(); ++i)
+    body.addArgument(builder.getI32Type(), loc);
+  tiles.erase();
+  tiles = nest;
+
+  ValueRange carried = ValueRange(body.getArguments()).drop_front(4);
+  Value group = compute.getBody().getArgument(0);
+  SmallVector<Value> addresses;
+  for (auto &[op, ring] : rings) {
+    Block &block = *ring.load->getBlock();
+    builder.setInsertionPointToStart(&block);
+    Value step = ring.sweep ? block.getArgument(0) : Value();
+    ring.release = waitAndRelease(ring, itemOf(ring, carried, body.getArgument(0), step, group));
+    llvm::append_range(addresses, ring.load.getAt());
+    ring.load.erase();
+  }
+  dropDeadAddresses(addresses);
+  yieldCounts(loc, cast<YieldOp>(body.getTerminator()), carried, [](Value value) { return value; });
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+/// A ring whose slots are drained when results are ready, and where slot g is the group's own for all tiles, at the
+/// place of group g's buf: as many slots as groups, as large as the buf.
+static bool canLieOver(BufType buf, const TmaLoad &ring, int64_t groups) {
+  return !ring.sweep && ring.perGroup && ring.depth() == groups &&
+         ring.ring.getSlotBytes() == static_cast<int64_t>(llvm::alignTo(buf.getBytes(), 128));
+}
+
+LogicalResult ProducerPartitioner::stageOutput(StoreOp store) {
+  Location loc = store.getLoc();
+  BufType buf = getBufType(store.getValue().getType());
+  FailureOr<Value> map = getMap(store, store.getDest(), buf);
+  if (failed(map))
+    return failure();
+  TmaLoad *under = nullptr;
+  bool wanted = schedule.getOut() == Staging::Alias;
+  for (auto &[op, ring] : rings)
+    if (wanted && !under && canLieOver(buf, ring, groups))
+      under = &ring;
+  StringAttr over = under ? under->alloc.getDefiningOp<AllocOp>().getLabelAttr() : StringAttr();
+  std::string label = uniqueLabel(store.getLabel().value_or("O"));
+  if (wanted && !under)
+    remark::missed(loc, remark::RemarkOpts::name("output").category(DEBUG_TYPE))
+        << "has bytes of its own: " << remark::metric("buf", label)
+        << remark::metric("why", "no ring that is filled once a tile has one slot a group of its size");
+  remark::passed(loc, remark::RemarkOpts::name("output").category(DEBUG_TYPE))
+      << "staged through shared memory: " << remark::metric("buf", label)
+      << remark::metric("over", over ? over.getValue() : "nothing");
+
+  builder.setInsertionPointToStart(&compute.getBody().front());
+  Value staging = AllocOp::create(builder, loc, buf, builder.getStringAttr(label), IntegerAttr(), IntegerAttr(),
+                                  IntegerAttr(), over);
+  builder.setInsertionPoint(store);
+  DrainOp::create(builder, loc, 0, /*read=*/true);
+  SyncOp::create(builder, loc, Scope::Group);
+  StoreOp::create(builder, loc, store.getValue(), staging, ValueRange{}, StringAttr());
+  SyncOp::create(builder, loc, Scope::Group, /*publish=*/true);
+  Operation *end = CopyOp::create(builder, loc, staging, ValueRange{}, *map, store.getAt(), Value(), Value(), Value(),
+                                  TransportAttr::get(builder.getContext(), Transport::Tma));
+  if (under) {
+    DrainOp::create(builder, loc, 0, /*read=*/true);
+    end = SyncOp::create(builder, loc, Scope::Group);
+    under->release->moveAfter(end);
+  }
+  store.erase();
+  return success();
+}
+
+LogicalResult ProducerPartitioner::stageOutputs() {
+  bool any = false;
+  for (StoreOp store : llvm::make_early_inc_range(tiles.getBody().front().getOps<StoreOp>())) {
+    if (store.getValue().getType().getRank() != 2 || !isa<MemRefType>(store.getDest().getType()))
+      continue;
+    if (failed(stageOutput(store)))
+      return failure();
+    any = true;
+  }
+  if (any) {
+    builder.setInsertionPointAfter(tiles);
+    DrainOp::create(builder, tiles.getLoc(), 0, /*read=*/false);
+  }
+  return success();
+}
+
+LogicalResult ProducerPartitioner::run() {
+  if (failed(check()) || failed(collect(tiles.getBody().front(), {})))
+    return failure();
+  for (SweepOp sweep : tiles.getBody().getOps<SweepOp>())
+    if (failed(collect(sweep.getBody().front(), sweep)))
+      return failure();
+  if (failed(findNeeded()))
+    return failure();
+  makeProducer();
+  makeCompute();
+  if (failed(splitRows(compute, rows)) || failed(stageOutputs()))
+    return failure();
+  remark::passed(kernel.getLoc(), remark::RemarkOpts::name("roles").category(DEBUG_TYPE))
+      << "one thread copies, groups of warps compute: " << remark::metric("groups", groups)
+      << remark::metric("rows", rows / groups);
+  return success();
+}
+
+LogicalResult attn::partitionProducer(KernelOp kernel, TilesOp tiles) {
+  return ProducerPartitioner(kernel, tiles).run();
+}
