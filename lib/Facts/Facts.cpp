@@ -26,7 +26,8 @@ constexpr MmaShape kMmaShapes[] = {
 };
 
 constexpr ScheduleRow kSchedules[] = {
-#define SCHEDULE(family, pass, maxHeadDim, text, source) {Family::family, Pass::pass, maxHeadDim, text, source},
+#define SCHEDULE(family, pass, maxHeadDim, masks, from, below, text, source)                                           \
+  {Family::family, Pass::pass, maxHeadDim, MaskClass::masks, {from, below}, text, source},
 #include "ScheduleTable.def"
 };
 
@@ -45,11 +46,19 @@ constexpr bool chipsAreSane() {
 }
 static_assert(chipsAreSane());
 
+constexpr bool isFor(const ScheduleRow &row, bool masked) {
+  return row.masks == MaskClass::Any || (row.masks == MaskClass::Some) == masked;
+}
+
+constexpr bool sameTable(const ScheduleRow &a, const ScheduleRow &b) {
+  return a.family == b.family && a.pass == b.pass;
+}
+
 /// Classes grow inside a family and pass and end at kMaxHeadDim, so that every head dimension up to there has a row.
 constexpr bool scheduleClassesAreSane() {
   for (size_t i = 0, e = std::size(kSchedules); i != e; ++i) {
     const ScheduleRow &row = kSchedules[i];
-    bool last = i + 1 == e || kSchedules[i + 1].family != row.family || kSchedules[i + 1].pass != row.pass;
+    bool last = i + 1 == e || !sameTable(kSchedules[i + 1], row);
     if (last ? row.maxHeadDim != kMaxHeadDim : kSchedules[i + 1].maxHeadDim < row.maxHeadDim)
       return false;
     if (row.schedule.empty() || row.source.empty())
@@ -58,6 +67,36 @@ constexpr bool scheduleClassesAreSane() {
   return true;
 }
 static_assert(scheduleClassesAreSane());
+
+/// Every class has, with and without a mask, a row for all lengths, and what rows before it leave to a row is one
+/// range: they stand next to each other, from either end.
+constexpr bool scheduleLengthsAreSane() {
+  for (const ScheduleRow &row : kSchedules)
+    for (bool masked : {false, true}) {
+      bool all = false;
+      int64_t from = 0, below = 0;
+      for (const ScheduleRow &other : kSchedules) {
+        if (!sameTable(other, row) || other.maxHeadDim != row.maxHeadDim || !isFor(other, masked))
+          continue;
+        all |= other.queries.isAll();
+        if (all)
+          continue;
+        LengthRange range = other.queries;
+        if (range.below != 0 && range.from >= range.below)
+          return false;
+        if (range.from == from && range.below != 0)
+          from = range.below;
+        else if (range.below == below)
+          below = range.from;
+        else
+          return false;
+      }
+      if (!all)
+        return false;
+    }
+  return true;
+}
+static_assert(scheduleLengthsAreSane());
 
 /// `text`, padded with blanks to `width`.
 std::string column(std::string_view text, size_t width) {
@@ -111,16 +150,38 @@ const std::vector<ScheduleRow> &attn::facts::scheduleTable() {
   return rows;
 }
 
-std::vector<const ScheduleRow *> attn::facts::schedulesFor(Family family, Pass pass, int64_t headDim) {
+std::vector<const ScheduleRow *> attn::facts::schedulesFor(Family family, Pass pass, int64_t headDim, bool masked) {
   std::vector<const ScheduleRow *> rows;
   for (const ScheduleRow &row : kSchedules) {
-    if (row.family != family || row.pass != pass || headDim > row.maxHeadDim)
+    if (row.family != family || row.pass != pass || headDim > row.maxHeadDim || !isFor(row, masked))
       continue;
     if (!rows.empty() && rows.back()->maxHeadDim != row.maxHeadDim)
       break;
     rows.push_back(&row);
   }
   return rows;
+}
+
+static std::string describeMasks(MaskClass masks) {
+  return masks == MaskClass::None ? "none" : masks == MaskClass::Some ? "some" : "any";
+}
+
+static std::string describeLengths(LengthRange range) {
+  if (range.isAll())
+    return "any";
+  if (!range.below)
+    return ">= " + std::to_string(range.from);
+  std::string end = "< " + std::to_string(range.below);
+  return range.from ? std::to_string(range.from) + " .. " + end : end;
+}
+
+std::string attn::facts::describeRow(const ScheduleRow &row) {
+  std::string text = "head dim <= " + std::to_string(row.maxHeadDim);
+  if (row.masks != MaskClass::Any)
+    text += row.masks == MaskClass::None ? ", no mask" : ", masked";
+  if (!row.queries.isAll())
+    text += ", q_len " + describeLengths(row.queries);
+  return text;
 }
 
 std::string attn::facts::listChips() {
@@ -136,10 +197,11 @@ std::string attn::facts::listChips() {
 }
 
 std::string attn::facts::listSchedules() {
-  std::string text = "family    pass     head dim  schedule (source)\n";
+  std::string text = "family    pass     head dim  mask  q_len    schedule (source)\n";
   for (const ScheduleRow &row : kSchedules)
     text += column(familyName(row.family), 10) + column(passName(row.pass), 9) +
-            column("<= " + std::to_string(row.maxHeadDim), 10) + std::string(row.schedule) + " (" +
-            std::string(row.source) + ")\n";
+            column("<= " + std::to_string(row.maxHeadDim), 10) + column(describeMasks(row.masks), 6) +
+            column(describeLengths(row.queries), 9) + std::string(row.schedule) + " (" + std::string(row.source) +
+            ")\n";
   return text;
 }

@@ -25,11 +25,37 @@ constexpr int64_t regsAvailable(int64_t regsPerSM, int64_t threads, int64_t bloc
   return share < maxPerThread ? share : maxPerThread;
 }
 
+/// Registers a computing thread needs in a forward kernel built on wgmma, where a group holds 64 rows: its parts of O,
+/// S and P, and 28 for addresses and row state. Why 28: at 28 the points below that compiled without spills fit, and
+/// the first ones that spilled do not.
+constexpr int64_t wgmmaForwardRegs(int64_t keys, int64_t valueDim) { return valueDim / 2 + keys / 2 + keys / 4 + 28; }
+
+/// Threads of a block of warpgroups: one that copies, `groups` that compute.
+constexpr int64_t kWarpgroupThreads = 128;
+constexpr int64_t wgmmaThreads(int64_t groups) { return kWarpgroupThreads * (groups + 1); }
+
+/// Registers a thread starts with if the block has the SM to itself, before setmaxnreg moves some from the threads that
+/// copy to those that compute.
+constexpr int64_t launchRegs(int64_t regsPerSM, int64_t groups) { return regsPerSM / wgmmaThreads(groups) / 8 * 8; }
+
+/// Whether what the groups ask for is there. If it is not, the last to ask waits forever.
+constexpr bool poolHolds(int64_t regsPerSM, int64_t groups, int64_t producer, int64_t consumer) {
+  return producer + groups * consumer <= (groups + 1) * launchRegs(regsPerSM, groups);
+}
+
 static_assert(mmaSyncForwardRegs(128, 64, 128, 128) == 232);
 static_assert(mmaSyncForwardRegs(128, 64, 64, 128) == 168);
 static_assert(mmaSyncForwardRegs(128, 64, 256, 256) == 200);
 static_assert(regsAvailable(65536, 128, 2, 255) == 255);
 static_assert(regsAvailable(65536, 256, 2, 255) == 128);
+
+// Compiled without spills: 192x80 and 128x192 at D = 128, 192x128 at D = 64. Spilled: 192x96 at D = 128, by 48 bytes.
+static_assert(wgmmaForwardRegs(80, 128) == 152 && wgmmaForwardRegs(128, 64) == 156);   // of 160
+static_assert(wgmmaForwardRegs(96, 128) == 164);                                       // of 160
+static_assert(wgmmaForwardRegs(128, 128) == 188 && wgmmaForwardRegs(192, 128) == 236); // of 240
+static_assert(launchRegs(65536, 2) == 168 && launchRegs(65536, 3) == 128);
+static_assert(poolHolds(65536, 2, 24, 240) && poolHolds(65536, 3, 32, 160));
+static_assert(!poolHolds(65536, 2, 32, 240) && !poolHolds(65536, 3, 40, 160));
 
 } // namespace attn
 

@@ -65,17 +65,32 @@ const MmaShape *findMmaShape(Family family, std::string_view element);
 enum class Pass { Forward };
 std::string_view passName(Pass pass);
 
+/// Which ops a row is for, by their masks: named ones and mask regions alike.
+enum class MaskClass { Any, None, Some };
+
+/// Query lengths [from, below); below = 0: no end. A kernel cannot see them, so a row that is for some lengths only
+/// becomes a kernel that the runtime chooses.
+struct LengthRange {
+  int64_t from = 0, below = 0;
+  constexpr bool isAll() const { return from == 0 && below == 0; }
+};
+
 /// One row of the schedule table: for head dimensions (the larger of D and Dv) up to `maxHeadDim`.
 struct ScheduleRow {
   Family family;
   Pass pass;
   int64_t maxHeadDim;
+  MaskClass masks;
+  LengthRange queries;
   std::string_view schedule; ///< the text between < and > of `#attn.schedule`
   std::string_view source;
 };
 const std::vector<ScheduleRow> &scheduleTable();
-/// The rows of the first head-dimension class that holds `headDim`, best first: take the first one that fits.
-std::vector<const ScheduleRow *> schedulesFor(Family family, Pass pass, int64_t headDim);
+/// The rows for an op in the first head-dimension class that holds `headDim`, best first: for a length, the first that
+/// fits and has the length in its range.
+std::vector<const ScheduleRow *> schedulesFor(Family family, Pass pass, int64_t headDim, bool masked);
+/// A row's conditions in words: "head dim <= 128, no mask, q_len >= 1536".
+std::string describeRow(const ScheduleRow &row);
 
 /// Texts of the tools' --list-chips and --list-schedules, a line per row.
 std::string listChips();

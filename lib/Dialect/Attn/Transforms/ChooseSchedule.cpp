@@ -6,18 +6,26 @@
 // First answer wins: the op's own schedule, the pass option, the first row of the table that fits, the largest of a
 // short list that fits. Whatever wins must fit the target; the message says what it needs and what there is.
 //
+// One schedule is not always enough: what a kernel cannot see when it is compiled (lengths, addresses, strides) may ask
+// for another one. Then the function gets alternatives, copies of it with schedules of their own:
+//
+//   @f             wgmma      when operands are aligned and q_len >= 1536
+//   @f_below_1536  wgmma      when operands are aligned and q_len < 1536
+//   @f_unaligned   mma_sync   else
+//
 //===----------------------------------------------------------------------===//
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "Families.h"
-#include "attn/Analysis/FragmentCoords.h"
-#include "attn/Analysis/RegisterEstimate.h"
+#include "ScheduleFit.h"
+#include "Signature.h"
 #include "attn/Analysis/SharedPlan.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/IR/Target.h"
 #include "attn/Facts/Facts.h"
 #include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/DebugLog.h"
@@ -29,89 +37,41 @@ namespace attn {
 
 using namespace mlir;
 using namespace attn;
+using facts::LengthRange;
 
 #define DEBUG_TYPE "attn-choose-schedule"
 
-namespace {
-/// The padded head dimensions of an op.
-struct HeadDims {
-  int64_t d, dv;
-  static HeadDims of(SdpaOp op) {
-    return {cast<ShapedType>(op.getQ().getType()).getShape().back(),
-            cast<ShapedType>(op.getV().getType()).getShape().back()};
-  }
-  int64_t largest() const { return std::max(d, dv); }
-};
-
 /// Rule 4, for machines no table row fits: largest first. Two slots, so that a load always has a tile's time to arrive.
-constexpr struct {
+static constexpr struct {
   int64_t queries, keys, warps;
 } kShortList[] = {{128, 64, 4}, {64, 64, 4}, {64, 32, 4}, {32, 32, 2}, {16, 32, 1}, {16, 16, 1}};
-constexpr int64_t kShortListDepth = 2;
+static constexpr int64_t kShortListDepth = 2;
+
+/// The size of the manifest that alternatives ask for.
+static constexpr StringLiteral kQueryLength = "q_len";
+
+namespace {
+/// What decides which rows an op may take.
+struct Question {
+  HeadDims dims;
+  bool masked;
+  std::optional<int64_t> queries; ///< the query length, where the spec fixes it
+
+  static Question of(SdpaOp op) {
+    int64_t queries = cast<ShapedType>(op.getQ().getType()).getDimSize(2);
+    bool masked = !op.getVisible().empty() || (op.getMaskAttr() && !op.getMaskAttr().empty());
+    return {HeadDims::of(op), masked, ShapedType::isDynamic(queries) ? std::nullopt : std::optional(queries)};
+  }
+};
+
+/// A schedule, the machine it is for, and the query lengths it is for.
+struct Choice {
+  ScheduleAttr schedule;
+  TargetAttr target;
+  LengthRange queries;
+  bool unaligned = false; ///< the last resort, for operands that no tensor map can describe
+};
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Does it fit
-//===----------------------------------------------------------------------===//
-
-static int64_t smemBytes(ScheduleAttr schedule, HeadDims dims) {
-  return sharedBytes({schedule.getTileQueries(), schedule.getTileKeys(), paddedHeadDim(dims.d), paddedHeadDim(dims.dv),
-                      schedule.getDepthQ(), schedule.getDepthK(), schedule.getDepthV()});
-}
-
-static int64_t regsPerThread(ScheduleAttr schedule, HeadDims dims) {
-  return mmaSyncForwardRegs(schedule.getTileQueries(), schedule.getTileKeys(), paddedHeadDim(dims.dv),
-                            schedule.getNumWarps() * kWarpLanes);
-}
-
-/// Why `schedule` cannot run on `target`, or nothing if it can. Reads "tile [..] ...".
-static std::optional<std::string> whyNot(ScheduleAttr schedule, HeadDims dims, TargetAttr target) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << "tile [" << schedule.getTileQueries() << ", " << schedule.getTileKeys() << "] ";
-  int64_t queries = schedule.getTileQueries(), keys = schedule.getTileKeys();
-  if (target.getFamily() == Family::Cpu) {
-    if (queries % 8 == 0 && keys % 8 == 0)
-      return std::nullopt;
-    os << "is not a multiple of 8 queries and 8 keys";
-    return text;
-  }
-
-  int64_t rows = kAtomRows * schedule.getWarps()[0];
-  if (queries % rows || keys % 16) {
-    os << "is not a multiple of " << rows << " queries (" << kAtomRows << " for each of " << schedule.getWarps()[0]
-       << " warps) and 16 keys";
-    return text;
-  }
-  if (schedule.getWarps()[1] != 1) {
-    os << "has " << schedule.getWarps()[1] << " warps along the keys; a warp owns whole rows, so there must be 1";
-    return text;
-  }
-  int64_t threads = schedule.getNumWarps() * kWarpLanes, blocks = schedule.getBlocks();
-  if (threads > facts::kMaxThreadsPerBlock) {
-    os << "needs " << threads << " threads, a block has at most " << facts::kMaxThreadsPerBlock;
-    return text;
-  }
-  int64_t bytes = smemBytes(schedule, dims);
-  if (bytes > target.getSmem()) {
-    os << "needs " << bytes << " bytes of shared memory, " << target.getChip() << " has " << target.getSmem();
-    return text;
-  }
-  int64_t bytesSM = blocks * (bytes + facts::kReservedSmemPerBlock);
-  if (target.getSmemSm() && bytesSM > target.getSmemSm()) {
-    os << "needs " << bytesSM << " bytes of shared memory for " << blocks << " blocks an SM, " << target.getChip()
-       << " has " << target.getSmemSm();
-    return text;
-  }
-  int64_t regs = regsPerThread(schedule, dims);
-  int64_t regsMax = regsAvailable(target.getRegs(), threads, blocks, facts::kMaxRegsPerThread);
-  if (regs > regsMax) {
-    os << "needs about " << regs << " registers a thread, " << target.getChip() << " has " << regsMax << " for "
-       << threads << " threads and " << blocks << (blocks == 1 ? " block" : " blocks") << " an SM";
-    return text;
-  }
-  return std::nullopt;
-}
 
 //===----------------------------------------------------------------------===//
 // Candidates
@@ -134,6 +94,8 @@ static ScheduleAttr parseSchedule(StringRef text, MLIRContext *context, std::str
 }
 
 static ScheduleAttr fromShortList(MLIRContext *context, HeadDims dims, TargetAttr target) {
+  if (target.getFamily() != Family::MmaSync)
+    return nullptr;
   for (auto [queries, keys, warps] : kShortList) {
     auto schedule = ScheduleAttr::plain(context, queries, keys, warps, kShortListDepth, "largest that fits");
     std::optional<std::string> reason = whyNot(schedule, dims, target);
@@ -144,21 +106,60 @@ static ScheduleAttr fromShortList(MLIRContext *context, HeadDims dims, TargetAtt
   return nullptr;
 }
 
-/// The first row of the table that fits, else the largest tile that does, else null.
-static ScheduleAttr chooseByTable(MLIRContext *context, HeadDims dims, TargetAttr target) {
+/// The part of `range` that `taken` leaves. The table is such that this is one range.
+static LengthRange without(LengthRange range, ArrayRef<Choice> taken) {
+  for (const Choice &choice : taken) {
+    LengthRange other = choice.queries;
+    if (other.from <= range.from && other.below)
+      range.from = std::max(range.from, other.below);
+    else if (other.from > range.from && !other.below)
+      range.below = range.below ? std::min(range.below, other.from) : other.from;
+  }
+  return range;
+}
+
+static bool holds(LengthRange range, int64_t length) {
+  return length >= range.from && (!range.below || length < range.below);
+}
+
+/// Choices for every length: rows of the table that fit, in its order, until all lengths have one; else the largest
+/// tile that fits. Nothing if some length has none. `reason`: why the last row that does not fit does not.
+static SmallVector<Choice> chooseByTable(MLIRContext *context, const Question &question, TargetAttr target,
+                                         std::string *reason = nullptr) {
   facts::Family family = toFacts(target.getFamily());
-  for (const facts::ScheduleRow *row : facts::schedulesFor(family, facts::Pass::Forward, dims.largest())) {
+  SmallVector<Choice> choices;
+  for (const facts::ScheduleRow *row :
+       facts::schedulesFor(family, facts::Pass::Forward, question.dims.largest(), question.masked)) {
+    if (question.queries && !holds(row->queries, *question.queries))
+      continue;
     std::string message;
     ScheduleAttr schedule = parseSchedule(StringRef(row->schedule), context, message);
     if (!schedule)
       llvm::report_fatal_error(Twine("schedule table: ") + message); // our own data, covered by a test
-    std::optional<std::string> reason = whyNot(schedule, dims, target);
-    if (!reason)
-      return schedule.withFrom(
-          ("table " + StringRef(facts::familyName(family)) + " forward, head dim <= " + Twine(row->maxHeadDim)).str());
-    LDBG() << "table row: " << *reason;
+    if (std::optional<std::string> why = whyNot(schedule, question.dims, target)) {
+      LDBG() << "table row: " << *why;
+      if (reason)
+        *reason = *why;
+      continue;
+    }
+    std::string rule =
+        ("table " + StringRef(facts::familyName(family)) + " forward, " + facts::describeRow(*row)).str();
+    LengthRange range = question.queries ? LengthRange() : without(row->queries, choices);
+    choices.push_back({schedule.withFrom(rule), target, range});
+    if (question.queries || row->queries.isAll())
+      return choices;
   }
-  return target.getFamily() == Family::Cpu ? nullptr : fromShortList(context, dims, target);
+  ScheduleAttr schedule = fromShortList(context, question.dims, target);
+  if (!schedule)
+    return {};
+  choices.push_back({schedule, target, without(LengthRange(), choices)});
+  return choices;
+}
+
+/// The same machine without its warpgroup instructions.
+static TargetAttr asMmaSync(TargetAttr target) {
+  return TargetAttr::get(target.getContext(), target.getChip(), Family::MmaSync, target.getSmem(), target.getSmemSm(),
+                         target.getSms(), target.getRegs());
 }
 
 //===----------------------------------------------------------------------===//
@@ -166,14 +167,15 @@ static ScheduleAttr chooseByTable(MLIRContext *context, HeadDims dims, TargetAtt
 //===----------------------------------------------------------------------===//
 
 /// Nothing fits: name the head dimension, the smallest need and the limit.
-static void refuseHeadDim(SdpaOp op, HeadDims dims, TargetAttr target) {
+static void refuseHeadDim(SdpaOp op, const Question &question, TargetAttr target) {
   MLIRContext *context = op.getContext();
+  HeadDims dims = question.dims;
   InFlightDiagnostic error = op.emitOpError()
                              << (dims.d >= dims.dv ? "head dim " : "value head dim ") << dims.largest();
   bool isCpu = target.getFamily() == Family::Cpu;
   int64_t largest = 0; // head dim that would fit, D = Dv
   for (int64_t d = facts::kMaxHeadDim; d > 0 && !largest; d -= 8)
-    if (chooseByTable(context, {d, d}, target))
+    if (!chooseByTable(context, {{d, d}, question.masked, question.queries}, target).empty())
       largest = d;
   if (!isCpu) {
     // Beyond the table the table's own last tile tells the need, inside it the smallest tile there is.
@@ -193,45 +195,149 @@ static void refuseHeadDim(SdpaOp op, HeadDims dims, TargetAttr target) {
     error << "; max for this op is " << largest;
 }
 
+//===----------------------------------------------------------------------===//
+// Alternatives
+//===----------------------------------------------------------------------===//
+
+/// The calls a choice is for, as `attn.when`.
+static DictionaryAttr buildWhen(SdpaOp op, const Choice &choice) {
+  Builder b(op.getContext());
+  NamedAttrList when;
+  if (choice.target.getFamily() == Family::Wgmma) {
+    SmallVector<StringAttr> names = getMatrixNames(op);
+    when.set("aligned", b.getArrayAttr(SmallVector<Attribute>(names.begin(), names.end())));
+  }
+  if (!choice.queries.isAll()) {
+    when.set("size", b.getStringAttr(kQueryLength));
+    if (choice.queries.from)
+      when.set("from", b.getI64IntegerAttr(choice.queries.from));
+    if (choice.queries.below)
+      when.set("below", b.getI64IntegerAttr(choice.queries.below));
+  }
+  return when.getDictionary(op.getContext());
+}
+
+/// A name for an alternative of @f that says what it is for.
+static std::string nameAlternative(func::FuncOp func, const Choice &choice, SymbolTable &symbols) {
+  std::string name = func.getName().str();
+  if (choice.unaligned)
+    name += "_unaligned";
+  if (choice.queries.from)
+    name += "_from_" + std::to_string(choice.queries.from);
+  if (choice.queries.below)
+    name += "_below_" + std::to_string(choice.queries.below);
+  std::string unique = name;
+  for (int64_t i = 2; symbols.lookup(unique); ++i)
+    unique = name + "_" + std::to_string(i);
+  return unique;
+}
+
+static void applyChoice(SdpaOp op, const Choice &choice) {
+  op.setScheduleAttr(choice.schedule);
+  auto func = op->getParentOfType<func::FuncOp>();
+  auto report = remark::passed(
+      op.getLoc(),
+      remark::RemarkOpts::name("schedule").category(DEBUG_TYPE).function(func ? func.getName() : StringRef()));
+  report << remark::metric("rule", choice.schedule.getFrom())
+         << remark::metric("tile_queries", choice.schedule.getTileQueries())
+         << remark::metric("tile_keys", choice.schedule.getTileKeys())
+         << remark::metric("warps", choice.schedule.getNumWarps() * choice.schedule.getGroups())
+         << remark::metric("smem_bytes", getSharedBytes(choice.schedule, HeadDims::of(op), choice.target.getFamily()));
+  if (choice.queries.from)
+    report << remark::metric("q_len_from", choice.queries.from);
+  if (choice.queries.below)
+    report << remark::metric("q_len_below", choice.queries.below);
+  if (choice.unaligned)
+    report << "for operands that no tensor map can describe";
+}
+
+/// The first choice is the function's own, each other one a copy's behind it.
+static void applyChoices(SdpaOp op, func::FuncOp func, ArrayRef<Choice> choices) {
+  SymbolTable symbols(func->getParentOp());
+  SmallVector<SdpaOp> ops{op};
+  Operation *last = func;
+  for (const Choice &choice : choices.drop_front()) {
+    auto copy = cast<func::FuncOp>(func->clone());
+    copy.setName(nameAlternative(func, choice, symbols));
+    copy->setAttr(AttnDialect::kAlternativeAttr, FlatSymbolRefAttr::get(func));
+    symbols.insert(copy, std::next(last->getIterator()));
+    last = copy;
+    ops.push_back(*copy.getOps<SdpaOp>().begin());
+  }
+  TargetAttr target = getTarget(func);
+  for (auto [index, op, choice] : llvm::enumerate(ops, choices)) {
+    Operation *parent = op->getParentOp();
+    if (choice.target != target)
+      parent->setAttr(AttnDialect::kTargetAttr, choice.target);
+    if (index + 1 != ops.size()) // the last one takes what is left
+      parent->setAttr(AttnDialect::kWhenAttr, buildWhen(op, choice));
+    applyChoice(op, choice);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
 namespace {
 struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
   using ChooseSchedulePassBase::ChooseSchedulePassBase;
 
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    WalkResult result = module.walk([&](SdpaOp op) {
+    SmallVector<SdpaOp> ops;
+    getOperation().walk([&](SdpaOp op) { ops.push_back(op); });
+    for (SdpaOp op : ops) {
       TargetAttr target = requireTarget(op);
-      return !target || failed(choose(op, target)) ? WalkResult::interrupt() : WalkResult::advance();
-    });
-    if (result.wasInterrupted())
-      signalPassFailure();
+      if (!target || failed(choose(op, target)))
+        return signalPassFailure();
+    }
   }
 
   LogicalResult choose(SdpaOp op, TargetAttr target) {
     Type element = cast<ShapedType>(op.getQ().getType()).getElementType();
     if (element.isF32() && target.getFamily() != Family::Cpu)
       return op.emitOpError() << "f32 attention runs on --chip=cpu; on " << target.getChip() << " use f16 or bf16";
-    HeadDims dims = HeadDims::of(op);
-    if (dims.largest() > facts::kMaxHeadDim) {
-      refuseHeadDim(op, dims, target);
+    Question question = Question::of(op);
+    if (question.dims.largest() > facts::kMaxHeadDim) {
+      refuseHeadDim(op, question, target);
       return failure();
     }
 
-    FailureOr<ScheduleAttr> chosen = overridden(op, dims, target);
-    if (failed(chosen))
+    FailureOr<ScheduleAttr> wanted = overridden(op, question.dims, target);
+    if (failed(wanted))
       return failure();
-    if (!*chosen)
-      chosen = chooseByTable(&getContext(), dims, target);
-    if (!*chosen) {
-      refuseHeadDim(op, dims, target);
+    SmallVector<Choice> choices;
+    std::string reason;
+    if (*wanted)
+      choices.push_back({*wanted, target, {}});
+    else
+      choices = chooseByTable(&getContext(), question, target, &reason);
+    if (target.getFamily() == Family::Wgmma)
+      addMmaSync(op, question, target, reason, choices);
+    if (choices.empty()) {
+      refuseHeadDim(op, question, target);
       return failure();
     }
-    op.setScheduleAttr(*chosen);
-    remark::passed(op.getLoc(), remark::RemarkOpts::name("schedule").category(DEBUG_TYPE))
-        << remark::metric("rule", chosen->getFrom()) << remark::metric("tile_queries", chosen->getTileQueries())
-        << remark::metric("tile_keys", chosen->getTileKeys()) << remark::metric("warps", chosen->getNumWarps())
-        << remark::metric("smem_bytes", target.getFamily() == Family::Cpu ? 0 : smemBytes(*chosen, dims));
+    // A function of more than this op is refused when it is tiled.
+    auto func = dyn_cast<func::FuncOp>(op->getParentOp());
+    if (func && llvm::hasSingleElement(func.getOps<SdpaOp>()))
+      applyChoices(op, func, choices);
+    else
+      applyChoice(op, choices.front());
     return success();
+  }
+
+  /// Kernels on mma_sync take what those on wgmma cannot.
+  void addMmaSync(SdpaOp op, const Question &question, TargetAttr target, StringRef reason,
+                  SmallVectorImpl<Choice> &choices) {
+    if (choices.empty())
+      remark::missed(op.getLoc(), remark::RemarkOpts::name("wgmma").category(DEBUG_TYPE))
+          << "no schedule for warpgroups fits, mma.sync takes all: " << remark::reason("{0}", reason);
+    bool unaligned = !choices.empty();
+    for (Choice &choice : chooseByTable(&getContext(), question, asMmaSync(target))) {
+      choice.unaligned = unaligned;
+      choices.push_back(choice);
+    }
   }
 
   /// The user's own schedule, on the op or as an option; null if there is none, failure if it does not fit.

@@ -85,6 +85,30 @@ static const char *getOperandName(SdpaOp op, Value argument) {
   return argument == op.getQ() ? "q" : argument == op.getK() ? "k" : argument == op.getV() ? "v" : nullptr;
 }
 
+/// The `attn.name` written in `attributes`, or null.
+static StringAttr getWrittenName(DictionaryAttr attributes) {
+  return attributes ? attributes.getAs<StringAttr>(AttnDialect::kNameAttr) : StringAttr();
+}
+
+SmallVector<StringAttr> attn::getMatrixNames(SdpaOp op) {
+  auto func = op->getParentOfType<func::FuncOp>();
+  SmallVector<StringAttr> names;
+  auto add = [&](DictionaryAttr attributes, StringRef fallback) {
+    StringAttr name = getWrittenName(attributes);
+    if (!name)
+      name = StringAttr::get(op.getContext(), fallback);
+    if (!llvm::is_contained(names, name))
+      names.push_back(name);
+  };
+  for (Value operand : {op.getQ(), op.getK(), op.getV()})
+    if (auto argument = dyn_cast<BlockArgument>(operand))
+      add(func.getArgAttrDict(argument.getArgNumber()), getOperandName(op, argument));
+  for (OpOperand &use : op.getO().getUses())
+    if (isa<func::ReturnOp>(use.getOwner()))
+      add(func.getResultAttrDict(use.getOperandNumber()), "o");
+  return names;
+}
+
 FailureOr<DestinationFunction> attn::makeDestinationFunction(SdpaOp op) {
   auto func = dyn_cast<func::FuncOp>(op->getParentOp());
   if (!func || !llvm::hasSingleElement(func.getBody()))
@@ -106,8 +130,7 @@ FailureOr<DestinationFunction> attn::makeDestinationFunction(SdpaOp op) {
              << index << " has type " << specType
              << "; expects a tensor of f16, bf16, f32, i32, i8 or i1, or a scalar f32 or i32";
     NamedAttrList list(specAttrs);
-    FailureOr<StringAttr> unique =
-        names.claim(dyn_cast_if_present<StringAttr>(list.get(AttnDialect::kNameAttr)), name, index);
+    FailureOr<StringAttr> unique = names.claim(getWrittenName(specAttrs), name, index);
     if (failed(unique))
       return failure();
     list.set(AttnDialect::kNameAttr, *unique);

@@ -36,6 +36,9 @@ mlir::MemRefType getArgumentMemRef(mlir::RankedTensorType type);
 /// Fails, with one error, if the function is more than this one op on its arguments.
 mlir::FailureOr<DestinationFunction> makeDestinationFunction(SdpaOp op);
 
+/// The names q, k, v and the output of `op` get there, in this order, each once.
+llvm::SmallVector<mlir::StringAttr> getMatrixNames(SdpaOp op);
+
 } // namespace attn
 
 #endif // ATTN_TRANSFORMS_SIGNATURE_H

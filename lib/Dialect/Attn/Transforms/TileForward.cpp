@@ -93,7 +93,9 @@ private:
   /// A tile of an operand: storage type as loaded on a GPU, f32 on the CPU.
   Value load(StringRef label, Value source, ValueRange at, int64_t rows, int64_t columns);
   /// The CPU has no instruction to fill: its head dims stay as they are, multiples of 8.
-  int64_t pad(int64_t headDim) const { return family == Family::Cpu ? headDim : paddedHeadDim(headDim); }
+  int64_t pad(int64_t headDim) const {
+    return family == Family::Cpu ? headDim : paddedHeadDim(headDim, family == Family::Wgmma);
+  }
 
   SdpaOp op;
   DestinationFunction &dest;

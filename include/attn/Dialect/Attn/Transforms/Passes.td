@@ -35,12 +35,25 @@ def ChooseSchedulePass : Pass<"attn-choose-schedule", "::mlir::ModuleOp"> {
 
     1. the schedule written on the op;
     2. the `schedule` option;
-    3. the first row of the schedule table (family, pass, head dimension) that fits;
-    4. the largest of a short list that fits.
+    3. the first row of the schedule table (family, pass, head dimension, mask or none) that fits;
+    4. the largest of a short list that fits (not on wgmma).
+
+    Where what a kernel cannot see asks for more than one schedule, the function becomes several, which differ in
+    schedule and in `attn.when`, the calls each is for; those behind the first name it as `attn.alternative`:
+
+    | function | made for | `attn.when` |
+    |---|---|---|
+    | @f | the first row | `aligned` operands (wgmma); its query lengths, if it is for some only |
+    | @f_below_1536 and the like | rows for the lengths that are left | the same |
+    | @f_unaligned | what no tensor map describes: family wgmma becomes mma_sync by an `attn.target` of its own | none: the last one takes all |
+
+    An override is for all lengths; on wgmma it gets @f_unaligned as well. Where no row of wgmma fits, @f itself becomes
+    mma_sync (remark `wgmma`).
 
     What is chosen fits the target: shared memory and registers by formula, tiles that are multiples of the matrix
-    instruction. Fails if an override does not fit, if nothing fits, or if the target has no such kernel (f32 on a
-    GPU); the message names need and limit. The remark `schedule` carries rule, tile, warps and bytes.
+    instruction, fields that the family knows. Fails if an override does not fit, if nothing fits, or if the target has
+    no such kernel (f32 on a GPU); the message names need and limit. The remark `schedule` of every function carries
+    rule, tile, warps and bytes.
   }];
   let options = [
     Option<"schedule", "schedule", "std::string", "",
@@ -55,7 +68,8 @@ def TileForwardPass : Pass<"attn-tile-forward", "::mlir::ModuleOp"> {
     module. Produces the same function on memrefs (any strides, last dimension dense), results behind the arguments as
     destinations: an `scf.forall` over (batch, heads, query tiles) with an `attn.sweep` over key tiles that carries
     (O, max, sum). Arguments get `attn.name` and `attn.role`, the function `attn.meaning` and, from the op,
-    `attn.schedule`. Head dimensions are padded in the tiles (to 16, on the CPU to 8), not in the memrefs.
+    `attn.schedule`. Head dimensions are padded in the tiles (to 16, on wgmma to panels of 64, on the CPU to 8), not in
+    the memrefs.
 
     A score of -2^99 or below, from a score region, counts as hidden. Lengths are exact up to 2^30. An i1 capture is
     passed as one byte an element, 0 or 1.
