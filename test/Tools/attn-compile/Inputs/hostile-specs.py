@@ -129,7 +129,7 @@ CASES = [
     (schedule("tile = [1024, 512], warps = [4, 1]"), "needs 262144 bytes of shared memory, sm_80 has 166912"),
     (schedule("tile = [100, 64], warps = [4, 1]"), "is not a multiple of 64 queries"),
     (schedule("tile = [128, 64], warps = [3, 1]"), "is not a multiple of 48 queries"),
-    (schedule("tile = [128, 64], warps = [4, 1], depth = {q = 1, k = 0, v = 2}"), "expects 'depth' and 'blocks' from 1 to 32, got 0"),
+    (schedule("tile = [128, 64], warps = [4, 1], depth = {q = 1, k = 0, v = 2}"), "expects 'groups', 'depth' and 'blocks' from 1 to 32, got 0"),
     (schedule("tile = [128, 128], warps = [4, 1], depth = {q = 1, k = 8, v = 8}"), "needs 278528 bytes of shared memory, sm_80 has 166912"),
     (schedule("tile = [128, 64], warps = [4, 1], tiles = single, section = -5"), "expects 'section' to be a number of bytes, got -5"),
     # What a GPU has no instruction for
