@@ -37,20 +37,25 @@ struct Lowerings {
 };
 /// What is the same on every family.
 constexpr Lowerings kCommon[] = {
-    {checkKernel, populateKernelPatterns}, {checkFragment, populateFragmentPatterns},
-    {nullptr, populateReductionPatterns},  {checkMath, populateMathPatterns},
-    {checkMemory, populateMemoryPatterns},
+    {checkKernel, populateKernelPatterns},     {checkAlloc, populateAllocPatterns},
+    {checkFragment, populateFragmentPatterns}, {checkReduction, populateReductionPatterns},
+    {checkMath, populateMathPatterns},         {checkMemory, populateMemoryPatterns},
 };
 /// What a family does its own way. A new family is a row here and the files it names.
 struct FamilyLowerings {
   Family family;
-  Lowerings rings, copies, dots;
+  EnterKernel enter;
+  Lowerings roles, rings, copies, dots, packs, stores;
 };
 constexpr FamilyLowerings kFamilies[] = {
     {Family::MmaSync,
+     enterOneRole,
+     {checkOneRole, populateOneRolePatterns},
      {checkCpAsyncRing, populateCpAsyncRingPatterns},
      {checkCpAsyncCopy, populateCpAsyncCopyPatterns},
-     {checkMmaSync, populateMmaSyncPatterns}},
+     {checkMmaSync, populateMmaSyncPatterns},
+     {nullptr, populateTruncationPatterns},
+     {nullptr, populateWordStorePatterns}},
 };
 
 struct AttnToNVVM : attn::impl::ConvertAttnToNVVMPassBase<AttnToNVVM> {
@@ -58,49 +63,62 @@ struct AttnToNVVM : attn::impl::ConvertAttnToNVVMPassBase<AttnToNVVM> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    TargetAttr target = requireTarget(module);
-    if (!target)
+    // A kernel may be for another family than the rest of its module: each is converted on its own.
+    SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
+    if (kernels.empty() && !findFamily(module))
       return signalPassFailure();
+    for (KernelOp kernel : kernels) {
+      const FamilyLowerings *family = findFamily(kernel);
+      if (!family || failed(convert(kernel, *family)))
+        return signalPassFailure();
+    }
+  }
+
+  /// The row of an op's target; an error, and null, if there is none.
+  static const FamilyLowerings *findFamily(Operation *op) {
+    TargetAttr target = requireTarget(op);
+    if (!target)
+      return nullptr;
     const FamilyLowerings *family =
         llvm::find_if(kFamilies, [&](const FamilyLowerings &f) { return f.family == target.getFamily(); });
-    if (family == std::end(kFamilies)) {
-      module.emitError("has no lowering to nvvm for family ") << stringifyFamily(target.getFamily());
-      return signalPassFailure();
-    }
+    if (family != std::end(kFamilies))
+      return family;
+    op->emitError("has no lowering to nvvm for family ") << stringifyFamily(target.getFamily());
+    return nullptr;
+  }
+
+  static LogicalResult convert(KernelOp kernel, const FamilyLowerings &family) {
     SmallVector<Lowerings> lowerings(std::begin(kCommon), std::end(kCommon));
-    lowerings.append({family->rings, family->copies, family->dots});
-    for (KernelOp kernel : module.getOps<KernelOp>())
-      if (failed(check(kernel, lowerings)))
-        return signalPassFailure();
+    lowerings.append({family.roles, family.rings, family.copies, family.dots, family.packs, family.stores});
+    if (failed(check(kernel, lowerings)))
+      return failure();
 
+    MLIRContext *ctx = kernel.getContext();
     KernelTypeConverter types;
-    KernelStates kernels;
-    RewritePatternSet patterns(&getContext());
+    KernelStates states(family.enter);
+    RewritePatternSet patterns(ctx);
     for (const Lowerings &l : lowerings)
-      l.populate(types, kernels, patterns);
+      l.populate(types, states, patterns);
 
-    ConversionTarget legal(getContext());
+    ConversionTarget legal(*ctx);
     scf::populateSCFStructuralTypeConversionsAndLegality(types, patterns, legal);
     legal.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect, vector::VectorDialect>();
     legal.addIllegalDialect<AttnDialect, math::MathDialect, memref::MemRefDialect, tensor::TensorDialect,
                             gpu::GPUDialect>();
     legal.addDynamicallyLegalDialect<arith::ArithDialect>([&](Operation *op) { return types.isLegal(op); });
     legal.addIllegalOp<arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp, arith::DivFOp>();
-    SmallVector<Operation *> roots(module.getOps<KernelOp>());
     // The host plan stays as it is: the manifest is printed from it.
     ConversionConfig config;
     config.allowPatternRollback = false;
-    if (failed(applyPartialConversion(roots, legal, FrozenRewritePatternSet(std::move(patterns)), config)))
-      signalPassFailure();
+    return applyPartialConversion(kernel.getOperation(), legal, FrozenRewritePatternSet(std::move(patterns)), config);
   }
 
   static LogicalResult check(KernelOp kernel, ArrayRef<Lowerings> lowerings) {
     if (!kernel.getThreads() || !kernel.getSmemBytes())
       return kernel.emitOpError("has no threads or smem_bytes; run attn-plan-memory first");
-    const int64_t warps = *kernel.getThreads() / kWarpLanes;
     WalkResult result = kernel.getBody().walk([&](Operation *op) {
       for (const Lowerings &l : lowerings)
-        if (l.check && failed(l.check(op, warps)))
+        if (l.check && failed(l.check(op)))
           return WalkResult::interrupt();
       return WalkResult::advance();
     });

@@ -3,8 +3,8 @@
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A tile moves in 16-byte chunks. The threads of the block stand in rows of one panel: chunks-per-row threads on a row,
-// so that neighbours touch one 128-byte line; then the next rows, then the next panel:
+// A tile moves in 16-byte chunks. The threads of the group (on mma_sync: of the block) stand in rows of one panel:
+// chunks-per-row threads on a row, so that neighbours touch one 128-byte line; then the next rows, then the next panel:
 //
 //   thread t  ->  row t / chunks + i * (threads / chunks), chunk t % chunks, panel p
 //
@@ -27,7 +27,7 @@ using namespace attn;
 using namespace attn::nvvm;
 
 namespace {
-/// How the block's threads walk a tile, and where a thread stands in it.
+/// How the group's threads walk a tile, and where a thread stands in it.
 struct Walk {
   TileLayout layout;
   int64_t elementBytes, columns; ///< columns that exist in memory; the tile may be wider
@@ -272,15 +272,15 @@ private:
 };
 } // namespace
 
-LogicalResult attn::nvvm::checkCpAsyncCopy(Operation *op, int64_t warps) {
+LogicalResult attn::nvvm::checkCpAsyncCopy(Operation *op) {
   auto copy = dyn_cast<CopyOp>(op);
   if (!copy)
     return success();
   Type source = copy.getSource().getType(), dest = copy.getDest().getType();
   if (isa<MemRefType>(source) && isa<BufType>(dest) && copy.getVia() == Transport::CpAsync)
-    return checkTile(copy, cast<BufType>(dest), cast<MemRefType>(source), warps * kWarpLanes);
+    return checkTile(copy, cast<BufType>(dest), cast<MemRefType>(source), groupWarps(op) * kWarpLanes);
   if (isa<BufType>(source) && isa<MemRefType>(dest) && copy.getVia() == Transport::Vector)
-    return checkTile(copy, cast<BufType>(source), cast<MemRefType>(dest), warps * kWarpLanes);
+    return checkTile(copy, cast<BufType>(source), cast<MemRefType>(dest), groupWarps(op) * kWarpLanes);
   return copy.emitOpError("on this family goes from a memref to a buf via cp_async or from a buf to a memref via "
                           "vector, got ")
          << source << " to " << dest << " via " << stringifyTransport(copy.getVia());

@@ -101,15 +101,7 @@ struct CoordLowering : Lowering<CoordOp> {
     const Fragment f = Fragment::of(op.getResult().getType());
     // `along` names a dimension of the tile; a rank-1 value has only its own.
     const bool alongRows = f.form == Fragment::Form::Rows || (f.form != Fragment::Form::Cols && op.getDim() == 0);
-    Value first; // of this thread: FragmentCoords' laneRow and laneCol, and the warp's share
-    if (alongRows) {
-      Value warp = f.warpsN == 1 ? state.warp : e.rem(state.warp, f.warpsM);
-      first = e.add(e.div(state.lane, 4), e.mul(warp, f.warpRows()));
-    } else {
-      first = e.mul(e.rem(state.lane, 4), 2);
-      if (f.warpsN != 1)
-        first = e.add(first, e.mul(e.div(state.warp, f.warpsM), f.warpCols()));
-    }
+    Value first = alongRows ? state.row(e, f) : state.column(e, f);
     SmallVector<int32_t> offsets;
     for (int64_t i = 0; i < f.size(); ++i)
       offsets.push_back(alongRows ? f.rowOffset(i) : f.colOffset(i));
@@ -133,7 +125,8 @@ struct MaskLowering : Lowering<MaskOp> {
   }
 };
 
-/// The element order of an accumulator is that of the A operand, so packing is a conversion of neighbours.
+/// The element order of an accumulator is that of the A operand, so packing is a conversion of neighbours, which the
+/// back end may place where it likes.
 struct PackLowering : Lowering<PackOp> {
   using Lowering::Lowering;
   LogicalResult matchAndRewrite(PackOp op, OneToNOpAdaptor adaptor,
@@ -145,7 +138,7 @@ struct PackLowering : Lowering<PackOp> {
 };
 } // namespace
 
-LogicalResult attn::nvvm::checkFragment(Operation *op, int64_t) {
+LogicalResult attn::nvvm::checkFragment(Operation *op) {
   for (Type type : llvm::concat<Type>(llvm::to_vector(op->getOperandTypes()), llvm::to_vector(op->getResultTypes())))
     if (auto tile = dyn_cast<RankedTensorType>(type); tile && !isa_and_nonnull<FragAttr>(tile.getEncoding()))
       return op->emitOpError("works on a tile without a fragment, ") << tile << "; run attn-assign-fragments first";
@@ -158,6 +151,10 @@ LogicalResult attn::nvvm::checkFragment(Operation *op, int64_t) {
 void attn::nvvm::populateFragmentPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
   MLIRContext *ctx = patterns.getContext();
   patterns.add<ArithLowering, IndexCastLowering, ConstantLowering, SplatLowering>(types, ctx);
-  patterns.add<SpreadLowering, CoordLowering, MaskLowering, PackLowering>(types, kernels, ctx);
+  patterns.add<SpreadLowering, CoordLowering, MaskLowering>(types, kernels, ctx);
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+}
+
+void attn::nvvm::populateTruncationPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
+  patterns.add<PackLowering>(types, kernels, patterns.getContext());
 }

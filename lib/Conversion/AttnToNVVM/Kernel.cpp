@@ -1,10 +1,11 @@
-//===- Kernel.cpp - the kernel function, its arguments, its roles
+//===- Kernel.cpp - the kernel function and its arguments
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The launch contract, in argument order: a memref is its pointer, the strides of every dimension but the last (i64,
-// elements), and every size (i32); a scalar is itself.
+// elements), and every size (i32); a scalar is itself; a tensor map is its 128 bytes, by value. Those stay in the
+// parameter space (grid_constant): a copy in local memory would be no map.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +39,7 @@ bool isWritten(BlockArgument arg) {
   return llvm::any_of(arg.getUsers(), [&](Operation *user) {
     if (auto copy = dyn_cast<CopyOp>(user))
       return copy.getDest() == arg;
-    return isa<StoreOp>(user);
+    return isa<StoreOp, FetchOp>(user);
   });
 }
 
@@ -65,15 +66,15 @@ struct KernelLowering : Lowering<KernelOp> {
     rewriter.setInsertionPointToStart(entry);
     Emit e{rewriter, loc};
 
-    KernelState &state = kernels.create(func);
+    KernelState state;
     state.warps = *kernel.getThreads() / kWarpLanes;
     state.thread = NVVM::ThreadIdXOp::create(rewriter, loc, rewriter.getI32Type());
     state.lane = e.rem(state.thread, kWarpLanes);
-    state.warp = e.div(state.thread, kWarpLanes);
     Value smem = LLVM::AddressOfOp::create(rewriter, loc, LLVM::LLVMPointerType::get(ctx, kShared), kSmemSymbol);
     state.smem = LLVM::PtrToIntOp::create(rewriter, loc, rewriter.getI32Type(), smem);
 
     TypeConverter::SignatureConversion signature(body.getNumArguments());
+    SmallVector<Value> maps;
     unsigned next = 0;
     for (BlockArgument arg : body.getArguments()) {
       SmallVector<Value> values{entry->getArgument(next)};
@@ -87,9 +88,15 @@ struct KernelLowering : Lowering<KernelOp> {
         values.push_back(Value());
         values.back() = isAligned(e, MemRef::get(type, values));
       }
+      if (isa<MapType>(arg.getType())) {
+        setMapAttributes(func, next, rewriter);
+        maps.push_back(values.front());
+      }
       ++next;
       signature.remapInput(arg.getArgNumber(), values);
     }
+    kernels.enter(e, kernel, maps, state);
+    kernels.create(func.getBody()) = state;
     Block *converted = rewriter.applySignatureConversion(&body, signature, typeConverter);
     rewriter.mergeBlocks(converted, entry, {});
     rewriter.setInsertionPointToEnd(entry);
@@ -109,6 +116,13 @@ struct KernelLowering : Lowering<KernelOp> {
     func.setDenormalFpMathF32("preserve-sign");
   }
 
+  static void setMapAttributes(LLVM::LLVMFuncOp func, unsigned arg, OpBuilder &b) {
+    auto bytes = LLVM::LLVMArrayType::get(b.getI8Type(), 128);
+    func.setArgAttr(arg, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(bytes));
+    func.setArgAttr(arg, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(64));
+    func.setArgAttr(arg, NVVM::NVVMDialect::getGridConstantAttrName(), b.getUnitAttr());
+  }
+
   /// Base and strides are multiples of 16 bytes; the stride of a dimension of size 1 is never used.
   static Value isAligned(const Emit &e, const MemRef &m) {
     Type i32 = e.b.getI32Type();
@@ -119,29 +133,6 @@ struct KernelLowering : Lowering<KernelOp> {
       bits = e.b.createOrFold<arith::OrIOp>(e.loc, bits, used);
     }
     return e.b.createOrFold<arith::CmpIOp>(e.loc, arith::CmpIPredicate::eq, e.bitAnd(bits, e.i32(15)), e.i32(0));
-  }
-};
-
-/// One role that is the whole block becomes straight code. Several need branches by warp and named barriers.
-struct RoleLowering : Lowering<RoleOp> {
-  using Lowering::Lowering;
-  LogicalResult matchAndRewrite(RoleOp role, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
-    Block &body = role.getBody().front();
-    rewriter.eraseOp(body.getTerminator());
-    SmallVector<Value> group;
-    if (body.getNumArguments())
-      group.push_back(Emit{rewriter, role.getLoc()}.i32(0));
-    rewriter.inlineBlockBefore(&body, role, group);
-    rewriter.eraseOp(role);
-    return success();
-  }
-};
-
-struct SyncLowering : Lowering<SyncOp> {
-  using Lowering::Lowering;
-  LogicalResult matchAndRewrite(SyncOp op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<NVVM::Barrier0Op>(op); // either scope: the one group is the block
-    return success();
   }
 };
 
@@ -170,12 +161,7 @@ struct DimLowering : Lowering<memref::DimOp> {
 };
 } // namespace
 
-LogicalResult attn::nvvm::checkKernel(Operation *op, int64_t warps) {
-  if (auto role = dyn_cast<RoleOp>(op))
-    if (role.getFirstWarp() != 0 || int64_t(role.getWarps()) != warps || role.getGroups() != 1)
-      return role.emitOpError("must be one group of all ")
-             << warps << " warps of the block on this family, got " << role.getGroups() << " of warps "
-             << role.getFirstWarp() << " + " << role.getWarps();
+LogicalResult attn::nvvm::checkKernel(Operation *op) {
   auto isX = [](auto id) { return id.getDimension() == gpu::Dimension::x; };
   if (auto id = dyn_cast<gpu::BlockIdOp>(op); id && !isX(id))
     return id.emitOpError("must be of dimension x: the grid of a kernel is a line of tiles");
@@ -192,6 +178,5 @@ LogicalResult attn::nvvm::checkKernel(Operation *op, int64_t warps) {
 }
 
 void attn::nvvm::populateKernelPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
-  patterns.add<KernelLowering, RoleLowering, SyncLowering, BlockIdLowering, GridDimLowering, DimLowering>(
-      types, kernels, patterns.getContext());
+  patterns.add<KernelLowering, BlockIdLowering, GridDimLowering, DimLowering>(types, kernels, patterns.getContext());
 }

@@ -14,13 +14,40 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::nvvm;
 
-KernelState &KernelStates::of(Operation *op) { return states.find(op->getParentOfType<LLVM::LLVMFuncOp>())->second; }
+Value KernelState::row(const Emit &e, const Fragment &f) const {
+  return e.add(e.div(lane, 4), e.mul(f.warpsN == 1 ? warp : e.rem(warp, f.warpsM), f.warpRows()));
+}
+
+Value KernelState::column(const Emit &e, const Fragment &f) const {
+  Value column = e.mul(e.rem(lane, 4), 2);
+  return f.warpsN == 1 ? column : e.add(column, e.mul(e.div(warp, f.warpsM), f.warpCols()));
+}
+
+const KernelState &KernelStates::of(Operation *op) const {
+  Region *region = op->getParentRegion();
+  while (!states.contains(region))
+    region = region->getParentRegion();
+  return states.find(region)->second;
+}
+
+int64_t attn::nvvm::groupWarps(Operation *op) {
+  if (auto role = op->getParentOfType<RoleOp>())
+    return role.getWarps() / role.getGroups();
+  return *op->getParentOfType<KernelOp>().getThreads() / kWarpLanes;
+}
 
 KernelTypeConverter::KernelTypeConverter() {
   addConversion([](Type type) { return type; });
   addConversion([](IndexType type) -> Type { return IntegerType::get(type.getContext(), 32); });
   addConversion([](BufType type) -> Type { return IntegerType::get(type.getContext(), 32); });
-  addConversion([](RingType type) -> Type { return IntegerType::get(type.getContext(), 32); });
+  addConversion([](RingType type, SmallVectorImpl<Type> &results) {
+    results.append(2, IntegerType::get(type.getContext(), 32));
+    return success();
+  });
+  addConversion([](MapType type) -> Type { return LLVM::LLVMPointerType::get(type.getContext()); });
+  addConversion([](PendingType type) -> Type {
+    return VectorType::get({Fragment::of(type.getTile()).size()}, type.getTile().getElementType());
+  });
   addConversion([](RankedTensorType type) -> Type {
     if (!isa_and_nonnull<FragAttr>(type.getEncoding()))
       return nullptr;
@@ -45,6 +72,25 @@ MemRef MemRef::get(Type type, ValueRange converted) {
   m.sizes = llvm::to_vector(converted.slice(1 + numStrides, rank));
   m.aligned = converted.back();
   return m;
+}
+
+Ring Ring::get(Type type, ValueRange converted) { return {cast<RingType>(type), converted[0], converted[1]}; }
+
+Value Ring::slot(const Emit &e, Value item) const {
+  return type.getDepth() > 1 ? e.rem(item, type.getDepth()) : e.i32(0);
+}
+
+SmallVector<Value> Ring::bufs(const Emit &e, Value item) const {
+  Value address = data;
+  if (type.getDepth() > 1)
+    address = e.add(address, e.mul(slot(e, item), type.getSlotBytes()));
+  SmallVector<Value> bufs;
+  int64_t offset = 0;
+  for (Type buf : type.getBufs()) {
+    bufs.push_back(offset ? e.add(address, offset) : address);
+    offset += llvm::alignTo(cast<BufType>(buf).getBytes(), 128);
+  }
+  return bufs;
 }
 
 // An i1 is stored as a byte.
@@ -95,7 +141,7 @@ Value attn::nvvm::elementOffset(const Emit &e, const MemRef &m, ValueRange at) {
 }
 
 Value attn::nvvm::only(ValueRange values) {
-  assert(values.size() == 1 && "only memrefs expand into several values");
+  assert(values.size() == 1 && "only memrefs and rings expand into several values");
   return values.front();
 }
 

@@ -150,7 +150,7 @@ struct DivLowering : OpConversionPattern<arith::DivFOp> {
 };
 } // namespace
 
-LogicalResult attn::nvvm::checkMath(Operation *op, int64_t) {
+LogicalResult attn::nvvm::checkMath(Operation *op) {
   const bool isMath = isa<math::MathDialect>(op->getDialect());
   if (!isMath && !isa<arith::DivFOp>(op))
     return success();

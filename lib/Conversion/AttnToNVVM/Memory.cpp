@@ -3,14 +3,13 @@
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What does not go through Copies.cpp: results on their way to shared memory, row values such as LSE, and captured
-// operands of regions (element by element, with the indices the region computed).
+// What does not go through copies: row values such as LSE, and captured operands of regions (element by element, with
+// the indices the region computed).
 //
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
 
-#include "attn/Analysis/Swizzle.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -31,15 +30,6 @@ Value loadElement(const Emit &e, const MemRef &m, Value pointer) {
   return arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::ne, v, zero);
 }
 
-/// This thread's first row (column) of a fragment, from the tile's first.
-Value threadRow(const Emit &e, const Fragment &f, const KernelState &state) {
-  return e.add(e.div(state.lane, 4), e.mul(f.warpsN == 1 ? state.warp : e.rem(state.warp, f.warpsM), f.warpRows()));
-}
-Value threadColumn(const Emit &e, const Fragment &f, const KernelState &state) {
-  Value column = e.mul(e.rem(state.lane, 4), 2);
-  return f.warpsN == 1 ? column : e.add(column, e.mul(e.div(state.warp, f.warpsM), f.warpCols()));
-}
-
 /// Where the elements of a fragment lie in a memref, in the last dimensions of which the tile starts at `at`.
 struct Elements {
   MemRef m;
@@ -55,12 +45,12 @@ struct Elements {
     base = e.offset(m.ptr, elementOffset(e, m, at.take_front(leading)));
     auto start = [&](int64_t dim) { return dim < int64_t(at.size()) ? at[dim] : e.i32(0); };
     if (f.form != Fragment::Form::Cols) {
-      row = e.add(start(leading), threadRow(e, f, state));
+      row = e.add(start(leading), state.row(e, f));
       rows = m.sizes[leading];
       rowStride = f.form == Fragment::Form::Rows ? e.i64(1) : m.strides[leading];
     }
     if (f.form != Fragment::Form::Rows) {
-      column = e.add(start(rank - 1), threadColumn(e, f, state));
+      column = e.add(start(rank - 1), state.column(e, f));
       columns = m.sizes[rank - 1];
     }
   }
@@ -85,44 +75,20 @@ struct Elements {
   }
 };
 
-/// Result staged in shared memory: a lane writes its two neighbours of each row of an atom as one word.
+/// Row values and whole tiles, element by element. (Into a buf: WordStores.cpp, MatrixStores.cpp.)
 struct StoreLowering : Lowering<StoreOp> {
   using Lowering::Lowering;
   LogicalResult matchAndRewrite(StoreOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
+    if (!isa<MemRefType>(op.getDest().getType()))
+      return rewriter.notifyMatchFailure(op, "goes to a buf");
     Emit e{rewriter, op.getLoc()};
     const KernelState &state = kernels.of(op);
-    RankedTensorType tile = op.getValue().getType();
-    Value value = only(adaptor.getValue());
-    if (auto buf = dyn_cast<BufType>(op.getDest().getType())) {
-      storeShared(e, state, Fragment::of(tile), buf, value, only(adaptor.getDest()));
-    } else {
-      MemRef m = MemRef::get(op.getDest().getType(), adaptor.getDest());
-      storeGlobal(e, state, Elements(e, m, tile, flat(adaptor.getAt()), state), value);
-    }
+    MemRef m = MemRef::get(op.getDest().getType(), adaptor.getDest());
+    Elements to(e, m, op.getValue().getType(), flat(adaptor.getAt()), state);
+    storeGlobal(e, state, to, only(adaptor.getValue()));
     rewriter.eraseOp(op);
     return success();
-  }
-
-  static void storeShared(const Emit &e, const KernelState &state, const Fragment &f, BufType buf, Value value,
-                          Value base) {
-    TileLayout layout{f.rows, f.cols * 2, buf.getSwizzle()};
-    auto words = VectorType::get({f.size() / 2}, e.b.getI32Type());
-    SmallVector<Value> pairs = e.unpack(LLVM::BitcastOp::create(e.b, e.loc, words, value));
-    // Row and chunk 0 of this lane; an 8-column atom is one chunk.
-    Value row = threadRow(e, f, state), chunk = e.i32(0);
-    if (layout.span)
-      chunk = e.rem(e.div(row, layout.rowsPerXor()), layout.xorSteps());
-    Value lane = e.add(e.mul(row, layout.panelBytesPerRow()), e.mul(chunk, kChunkBytes));
-    lane = e.add(base, e.add(lane, e.mul(e.rem(state.lane, 4), 4)));
-    SmallVector<Value> chunks; // of a panel
-    for (int64_t c = 0; c < layout.chunksPerRow(); ++c)
-      chunks.push_back(layout.span ? e.bitXor(lane, e.i32(c * kChunkBytes)) : e.add(lane, c * kChunkBytes));
-    for (auto [p, word] : llvm::enumerate(pairs)) {
-      int64_t i = 2 * p, atom = f.colOffset(i) / kAtomCols;
-      int64_t offset = f.rowOffset(i) * layout.panelBytesPerRow() + atom / chunks.size() * layout.panelBytes();
-      LLVM::StoreOp::create(e.b, e.loc, word, e.shared(chunks[atom % chunks.size()], offset), 4);
-    }
   }
 
   static void storeGlobal(const Emit &e, const KernelState &state, const Elements &to, Value value) {
@@ -222,7 +188,7 @@ struct ScalarLoadLowering : Lowering<memref::LoadOp> {
 };
 } // namespace
 
-LogicalResult attn::nvvm::checkMemory(Operation *op, int64_t) {
+LogicalResult attn::nvvm::checkMemory(Operation *op) {
   auto sameElement = [&](Type memref, Type tile) -> LogicalResult {
     Type expected = getElementTypeOrSelf(tile), got = getElementTypeOrSelf(memref);
     if (expected == got)

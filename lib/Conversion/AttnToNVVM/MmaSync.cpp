@@ -202,13 +202,7 @@ struct DotLowering : Lowering<DotOp> {
 };
 } // namespace
 
-LogicalResult attn::nvvm::checkMmaSync(Operation *op, int64_t) {
-  if (auto reduce = dyn_cast<ReduceOp>(op)) {
-    const Fragment f = Fragment::of(reduce.getX().getType());
-    if (f.warpsN != 1)
-      return op->emitOpError("expects every warp to own whole rows (warps [m, 1]), got warps [")
-             << f.warpsM << ", " << f.warpsN << "]";
-  }
+LogicalResult attn::nvvm::checkMmaSync(Operation *op) {
   auto dot = dyn_cast<DotOp>(op);
   if (!dot)
     return success();

@@ -64,6 +64,17 @@ struct ReduceLowering : Lowering<ReduceOp> {
 };
 } // namespace
 
+LogicalResult attn::nvvm::checkReduction(Operation *op) {
+  auto reduce = dyn_cast<ReduceOp>(op);
+  if (!reduce)
+    return success();
+  const Fragment f = Fragment::of(reduce.getX().getType());
+  if (f.warpsN != 1)
+    return op->emitOpError("expects every warp to own whole rows (warps [m, 1]), got warps [")
+           << f.warpsM << ", " << f.warpsN << "]";
+  return success();
+}
+
 void attn::nvvm::populateReductionPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
   patterns.add<ReduceLowering>(types, kernels, patterns.getContext());
 }

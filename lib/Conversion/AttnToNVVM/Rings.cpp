@@ -16,41 +16,19 @@
 #include "Lowering.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
 using namespace attn::nvvm;
 
 namespace {
-struct AllocLowering : Lowering<AllocOp> {
-  using Lowering::Lowering;
-  LogicalResult matchAndRewrite(AllocOp op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, Emit{rewriter, op.getLoc()}.add(kernels.of(op).smem, *op.getOffset()));
-    return success();
-  }
-};
-
-/// The addresses of the bufs in the slot of an item.
-SmallVector<Value> slotBufs(const Emit &e, RingType ring, Value base, Value item) {
-  Value slot = base;
-  if (ring.getDepth() > 1)
-    slot = e.add(base, e.mul(e.rem(item, ring.getDepth()), ring.getSlotBytes()));
-  SmallVector<Value> bufs;
-  int64_t offset = 0;
-  for (Type buf : ring.getBufs()) {
-    bufs.push_back(offset ? e.add(slot, offset) : slot);
-    offset += llvm::alignTo(cast<BufType>(buf).getBytes(), 128);
-  }
-  return bufs;
-}
-
 struct AcquireLowering : Lowering<AcquireOp> {
   using Lowering::Lowering;
   LogicalResult matchAndRewrite(AcquireOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, slotBufs({rewriter, op.getLoc()}, op.getRing().getType(), only(adaptor.getRing()),
-                                    only(adaptor.getItem())));
+    rewriter.replaceOp(
+        op,
+        Ring::get(op.getRing().getType(), adaptor.getRing()).bufs({rewriter, op.getLoc()}, only(adaptor.getItem())));
     return success();
   }
 };
@@ -61,8 +39,9 @@ struct WaitLowering : Lowering<WaitOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     NVVM::CpAsyncWaitGroupOp::create(rewriter, op.getLoc(), int32_t(*op.getLeaves()));
     NVVM::Barrier0Op::create(rewriter, op.getLoc());
-    rewriter.replaceOp(op, slotBufs({rewriter, op.getLoc()}, op.getRing().getType(), only(adaptor.getRing()),
-                                    only(adaptor.getItem())));
+    rewriter.replaceOp(
+        op,
+        Ring::get(op.getRing().getType(), adaptor.getRing()).bufs({rewriter, op.getLoc()}, only(adaptor.getItem())));
     return success();
   }
 };
@@ -76,10 +55,7 @@ struct ReleaseLowering : Lowering<ReleaseOp> {
 };
 } // namespace
 
-LogicalResult attn::nvvm::checkCpAsyncRing(Operation *op, int64_t) {
-  if (auto alloc = dyn_cast<AllocOp>(op))
-    if (!alloc.getOffset())
-      return alloc.emitOpError("has no offset; run attn-plan-memory first");
+LogicalResult attn::nvvm::checkCpAsyncRing(Operation *op) {
   if (auto wait = dyn_cast<WaitOp>(op))
     if (!wait.getLeaves())
       return wait.emitOpError("does not say how many newer copies it leaves open; run attn-count-waits first");
@@ -87,5 +63,5 @@ LogicalResult attn::nvvm::checkCpAsyncRing(Operation *op, int64_t) {
 }
 
 void attn::nvvm::populateCpAsyncRingPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
-  patterns.add<AllocLowering, AcquireLowering, WaitLowering, ReleaseLowering>(types, kernels, patterns.getContext());
+  patterns.add<AcquireLowering, WaitLowering, ReleaseLowering>(types, kernels, patterns.getContext());
 }
