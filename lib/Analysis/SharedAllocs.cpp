@@ -14,15 +14,26 @@
 using namespace mlir;
 using namespace attn;
 
+/// Bytes one group needs. The last buf of the last slot is not rounded up: a word at the end takes four bytes.
+static int64_t getOwnBytes(AllocOp alloc) {
+  auto ring = dyn_cast<RingType>(alloc.getResult().getType());
+  if (!ring)
+    return llvm::alignTo(cast<BufType>(alloc.getResult().getType()).getBytes(), 128);
+  int64_t last = ring.getBufs().empty() ? 0 : cast<BufType>(ring.getBufs().back()).getBytes();
+  return ring.getDepth() * ring.getSlotBytes() - (llvm::alignTo(last, 128) - last);
+}
+
+int64_t attn::getGroupStride(AllocOp alloc) { return llvm::alignTo(getOwnBytes(alloc), getSharedAlignment(alloc)); }
+
 int64_t attn::getSharedBytes(AllocOp alloc) {
-  Type type = alloc.getResult().getType();
-  int64_t bytes = 0;
-  if (auto ring = dyn_cast<RingType>(type))
-    bytes = ring.getDepth() * ring.getSlotBytes();
-  else
-    bytes = llvm::alignTo(cast<BufType>(type).getBytes(), 128);
   auto role = alloc->getParentOfType<RoleOp>();
-  return role ? bytes * role.getGroups() : bytes;
+  int64_t others = role ? role.getGroups() - 1 : 0;
+  return others * getGroupStride(alloc) + getOwnBytes(alloc);
+}
+
+int64_t attn::getBarrierBytes(AllocOp alloc) {
+  auto ring = dyn_cast<RingType>(alloc.getResult().getType());
+  return ring && !alloc->getParentOfType<RoleOp>() ? 2 * kBarrierBytes * ring.getDepth() : 0;
 }
 
 int64_t attn::getSharedAlignment(AllocOp alloc) {

@@ -23,6 +23,11 @@ struct RingProblem {
   std::string message; ///< continues "op ..."
 };
 
+/// Whether items are filled by one role and read by others, so that they have barriers: not what InFlight is about.
+inline bool hasSeveralRoles(KernelOp kernel) {
+  return kernel && llvm::range_size(kernel.getBody().getOps<RoleOp>()) > 1;
+}
+
 /// What holds on every path through a role whose warps fill their own rings. Sync means: every warp of the group has
 /// passed; `wait` and `sync` are such points. The rules:
 ///

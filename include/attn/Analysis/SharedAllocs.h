@@ -17,6 +17,14 @@ namespace attn {
 /// Bytes of shared memory an alloc takes: all slots of a ring, all groups of a role.
 int64_t getSharedBytes(AllocOp alloc);
 
+/// Bytes from a group's part of an alloc inside a role to the next group's.
+int64_t getGroupStride(AllocOp alloc);
+
+/// Bytes of an mbarrier, and of the barriers a ring of the kernel needs where roles meet at them: for each slot one
+/// that says full, then for each one that says empty.
+constexpr int64_t kBarrierBytes = 8;
+int64_t getBarrierBytes(AllocOp alloc);
+
 /// What its offset must be a multiple of. A swizzle of any span repeats within 1024 bytes (B2), so from there an
 /// address is a function of row and chunk alone; 128 bytes are all banks once.
 int64_t getSharedAlignment(AllocOp alloc);

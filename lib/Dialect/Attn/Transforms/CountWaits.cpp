@@ -43,7 +43,9 @@ struct CountWaits : attn::impl::CountWaitsPassBase<CountWaits> {
 
 void CountWaits::runOnOperation() {
   Builder builder(&getContext());
-  WalkResult result = getOperation().walk([&](RoleOp role) {
+  WalkResult result = getOperation().walk([&](RoleOp role) -> WalkResult {
+    if (hasSeveralRoles(role->getParentOfType<KernelOp>()))
+      return WalkResult::advance();
     InFlight inFlight(role);
     for (const RingProblem &problem : inFlight.getProblems())
       problem.op->emitOpError(problem.message);

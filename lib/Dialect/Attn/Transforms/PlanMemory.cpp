@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Allocs that share bytes (`over`) form one range as large as the largest of them; ranges follow one another:
+// Allocs that share bytes (`over`) form one range as large as the largest of them; ranges follow one another, swizzled
+// ones first, and behind them the barriers of rings:
 //
-//   0            32768               65536              98304
-//   | Q, then O  | K slot 0 | slot 1 | V slot 0 | slot 1 |
+//   0            32768               65536              98304               131072
+//   | Q, then O  | K slot 0 | slot 1 | V slot 0 | slot 1 | Q full | Q empty | K full full | K empty empty | ..
 //
 // An alloc inside a role is one per group: the range holds `groups` of them side by side.
 //
@@ -44,10 +45,16 @@ struct SharedRange {
   SmallVector<AllocOp> allocs;
   int64_t bytes = 0, align = 128, offset = 0;
 };
+/// All of a kernel.
+struct SharedPlan {
+  SmallVector<SharedRange> ranges;
+  SmallVector<std::pair<AllocOp, int64_t>> barriers; ///< offsets
+  int64_t barrierBegin = 0, barrierBytes = 0, bytes = 0;
+};
 } // namespace
 
 /// The ranges of a kernel, in the order of their first allocs, placed one behind the other.
-static FailureOr<SmallVector<SharedRange>> placeAllocs(KernelOp kernel) {
+static FailureOr<SharedPlan> placeAllocs(KernelOp kernel, bool barriers) {
   SharedAllocs allocs(kernel);
   llvm::MapVector<Operation *, SharedRange> ranges;
   WalkResult result = kernel.walk<WalkOrder::PreOrder>([&](AllocOp alloc) -> WalkResult {
@@ -70,14 +77,28 @@ static FailureOr<SmallVector<SharedRange>> placeAllocs(KernelOp kernel) {
   if (result.wasInterrupted())
     return failure();
 
-  SmallVector<SharedRange> placed;
-  int64_t end = 0;
-  for (auto &[root, range] : ranges) {
-    range.offset = llvm::alignTo(end, range.align);
-    end = range.offset + range.bytes;
-    placed.push_back(range);
-  }
-  return placed;
+  SharedPlan plan;
+  // The stricter first: nothing is lost between two of them.
+  for (int64_t align : {1024, 128})
+    for (auto &[root, range] : ranges) {
+      if (range.align != align)
+        continue;
+      range.offset = llvm::alignTo(plan.bytes, align);
+      plan.bytes = range.offset + range.bytes;
+      plan.ranges.push_back(range);
+    }
+  if (!barriers)
+    return plan;
+  int64_t end = plan.barrierBegin = llvm::alignTo(plan.bytes, kBarrierBytes);
+  kernel.walk([&](AllocOp alloc) {
+    if (int64_t bytes = getBarrierBytes(alloc)) {
+      plan.barriers.emplace_back(alloc, end);
+      end += bytes;
+    }
+  });
+  plan.barrierBytes = end - plan.barrierBegin;
+  plan.bytes = llvm::alignTo(end, 128);
+  return plan;
 }
 
 /// Products read a tile eight rows of 16 bytes at a time (ldmatrix): once if the rows lie in different banks.
@@ -107,35 +128,44 @@ static LogicalResult planKernel(KernelOp kernel, TargetAttr target) {
     warps = std::max<int64_t>(warps, role.getFirstWarp() + role.getWarps());
   if (!warps)
     return kernel.emitOpError("has no roles to plan for; run attn-partition-roles first");
-  FailureOr<SmallVector<SharedRange>> ranges = placeAllocs(kernel);
-  if (failed(ranges))
+  FailureOr<SharedPlan> plan = placeAllocs(kernel, target.getFamily() == Family::Wgmma);
+  if (failed(plan))
     return failure();
 
-  int64_t bytes = ranges->empty() ? 0 : ranges->back().offset + ranges->back().bytes;
+  int64_t bytes = plan->bytes;
   if (bytes > target.getSmem()) {
     InFlightDiagnostic diag = kernel.emitOpError("needs ") << bytes << " bytes of shared memory, a block on "
                                                            << target.getChip() << " may use " << target.getSmem();
-    for (SharedRange &range : *ranges)
+    for (SharedRange &range : plan->ranges)
       for (AllocOp alloc : range.allocs)
         diag.attachNote(alloc.getLoc()) << "at " << range.offset << ", " << getSharedBytes(alloc)
                                         << " bytes: " << describeAlloc(alloc);
+    if (plan->barrierBytes)
+      diag.attachNote(kernel.getLoc()) << "at " << plan->barrierBegin << ", " << plan->barrierBytes
+                                       << " bytes: barriers of the rings";
     return diag;
   }
 
   Builder builder(kernel.getContext());
-  std::string plan;
-  for (SharedRange &range : *ranges)
+  std::string text;
+  auto add = [&](int64_t offset, int64_t bytes, const Twine &what) {
+    text += (text.empty() ? Twine() : Twine("; ")).str() + (Twine(offset) + " + " + Twine(bytes) + " " + what).str();
+  };
+  for (SharedRange &range : plan->ranges)
     for (AllocOp alloc : range.allocs) {
       checkBanks(alloc);
       alloc.setOffsetAttr(builder.getI64IntegerAttr(range.offset));
-      plan += (plan.empty() ? "" : "; ") + std::to_string(range.offset) + " + " +
-              std::to_string(getSharedBytes(alloc)) + " " + describeAlloc(alloc);
+      add(range.offset, getSharedBytes(alloc), describeAlloc(alloc));
     }
+  for (auto [alloc, offset] : plan->barriers)
+    alloc.setBarriersAttr(builder.getI64IntegerAttr(offset));
+  if (plan->barrierBytes)
+    add(plan->barrierBegin, plan->barrierBytes, "barriers");
   kernel.setSmemBytesAttr(builder.getI64IntegerAttr(bytes));
   kernel.setThreadsAttr(builder.getI64IntegerAttr(facts::kWarpLanes * warps));
   remark::passed(kernel.getLoc(), remark::RemarkOpts::name("plan").category(DEBUG_TYPE))
       << remark::metric("smem_bytes", bytes) << remark::metric("threads", facts::kWarpLanes * warps)
-      << remark::metric("plan", plan);
+      << remark::metric("plan", text);
 
   // What the schedule hoped for, and what the SM has; the driver keeps a part of every block.
   int64_t blocks = kernel.getScheduleAttr() ? kernel.getScheduleAttr().getBlocks() : 1;

@@ -15,6 +15,7 @@
 #include "attn/Analysis/InFlight.h"
 #include "attn/Analysis/SharedAllocs.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -173,7 +174,8 @@ void Checker::roles(KernelOp kernel) {
       if (!isa<BufType>(dot.getB().getType()))
         broken(dot, "attn-partition-roles", "a product reads B from shared memory");
     });
-    rings(role);
+    if (!hasSeveralRoles(kernel))
+      rings(role);
   }
   if (taken.empty() || llvm::is_contained(taken, false))
     broken(kernel, "attn-partition-roles", "every warp of the block has a role");
@@ -183,11 +185,13 @@ void Checker::roles(KernelOp kernel) {
 void Checker::memory(KernelOp kernel) {
   if (!kernel.getSmemBytes() || !kernel.getThreads())
     return broken(kernel, "attn-plan-memory", "a kernel says smem_bytes and threads");
-  auto target = kernel->getParentOp()->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr);
+  TargetAttr target = getTarget(kernel);
   if (target && target.getSmem() && *kernel.getSmemBytes() > static_cast<uint64_t>(target.getSmem()))
     broken(kernel, "attn-plan-memory", "a block fits the target's shared memory");
   SharedAllocs allocs(kernel);
   SmallVector<AllocOp> placed;
+  /// Barriers come behind all data, each ring's behind those before.
+  int64_t dataEnd = 0, barrierEnd = 0;
   kernel.walk([&](AllocOp alloc) {
     int64_t align = getSharedAlignment(alloc);
     if (!alloc.getOffset())
@@ -203,6 +207,20 @@ void Checker::memory(KernelOp kernel) {
         broken(alloc, "attn-plan-memory", "only allocs joined by 'over' share bytes");
     }
     placed.push_back(alloc);
+    dataEnd = std::max(dataEnd, end);
+  });
+  if (!target || target.getFamily() != Family::Wgmma)
+    return;
+  kernel.walk([&](AllocOp alloc) {
+    int64_t bytes = getBarrierBytes(alloc);
+    if (!bytes)
+      return;
+    if (!alloc.getBarriers())
+      return broken(alloc, "attn-plan-memory", "a ring of the kernel has barriers");
+    int64_t begin = *alloc.getBarriers(), end = begin + bytes;
+    if (begin < std::max(dataEnd, barrierEnd) || end > static_cast<int64_t>(*kernel.getSmemBytes()))
+      broken(alloc, "attn-plan-memory", "barriers lie behind all data and other barriers, within smem_bytes");
+    barrierEnd = end;
   });
 }
 

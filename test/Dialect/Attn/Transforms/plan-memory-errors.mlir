@@ -70,3 +70,20 @@ module {
   ^bb0(%n: i32):
   }
 }
+
+// -----
+
+!b = !attn.buf<tensor<64x64xf16>, 128>
+module attributes {attn.target = #attn.target<chip = "toy", family = wgmma, smem = 8192>} {
+  // expected-error @below {{needs 8320 bytes of shared memory, a block on toy may use 8192}}
+  // expected-note @below {{at 8192, 16 bytes: barriers of the rings}}
+  attn.kernel @no_room_for_barriers {
+  ^bb0(%n: i32):
+    // expected-note @below {{at 0, 8192 bytes: "K": 1 x tensor<64x64xf16>}}
+    %K = attn.alloc as "K" readers 4 : !attn.ring<1, !b>
+    attn.role "compute" warps 0 + 4 groups 1 {
+    ^bb0(%g: i32):
+      attn.yield
+    }
+  }
+}

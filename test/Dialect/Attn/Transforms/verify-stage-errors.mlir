@@ -274,6 +274,25 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} 
   }
 }
 
+// -----
+
+// Barriers: every ring of the kernel has its own, behind all data. The "V" of this one lie over those of "K".
+!b = !attn.buf<tensor<16x16xf16>, 32>
+module attributes {attn.target = #attn.target<chip = "toy", family = wgmma, smem = 4096>} {
+  attn.kernel @barriers attributes {smem_bytes = 3200 : i64, threads = 128 : i64} {
+  ^bb0(%n: i32):
+    // expected-error @below {{a ring of the kernel has barriers; attn-plan-memory should have seen to it}}
+    %Q = attn.alloc as "Q" readers 4 at 0 : !attn.ring<1, !b>
+    %K = attn.alloc as "K" readers 4 at 1024 barriers 3072 : !attn.ring<2, !b>
+    // expected-error @below {{barriers lie behind all data and other barriers, within smem_bytes; attn-plan-memory should have seen to it}}
+    %V = attn.alloc as "V" readers 4 at 2048 barriers 3088 : !attn.ring<2, !b>
+    attn.role "compute" warps 0 + 4 groups 1 {
+    ^bb0(%g: i32):
+      attn.yield
+    }
+  }
+}
+
 //--- nvvm.mlir
 // expected-error @below {{breaks what stage nvvm promises: device code is llvm and nvvm only; convert-attn-to-nvvm should have seen to it}}
 memref.global "private" @g : memref<4xf32>
