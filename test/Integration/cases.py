@@ -1,4 +1,4 @@
-"""The semantic cases of both targets: attention specs, shapes and inputs, each checked by attn-run against Reference.
+"""The semantic cases of all targets: attention specs, shapes and inputs, each checked by attn-run against Reference.
 
 A case is one spec (compiled once per target) with one shape. Specs are written here as text, the way a user writes them, so
 that the table covers D, Dv, types, masks and regions without a file each. `slow` marks shapes that only the GPU run takes.
@@ -133,6 +133,7 @@ class Case:
     slow: bool = False
     row_pad: int = 0  # unused elements (NaN) behind each row of q, k, v and o
     offset: int = 0  # elements in front of the first
+    same: int = 0  # further launches that must give the same bits
 
     @property
     def name(self):
@@ -141,7 +142,90 @@ class Case:
         return f"{self.spec.name} b{b}h{hq}/{hk}s{sq}x{sk} {self.layout}{place}" + (f" {self.inputs}" if self.inputs else "")
 
 
-def cases(dtypes):
+def has_wgmma(chip):
+    return chip == "sm_90a"
+
+
+def expected_kernel(case, chip):
+    """A pattern for the kernel that must run, so that no case passes on another path than the one it is for; None: any."""
+    if not has_wgmma(chip) or 0 in case.shape:
+        return None
+    # A tensor map takes rows and addresses in multiples of 16 bytes, which are 8 elements. Of one row there is no stride.
+    b, hq, hk, sq, sk = case.shape
+    if case.offset % 8 or case.row_pad % 8 and max(hq, sq, hk, sk) > 1:
+        return r"attention_unaligned_fwd"
+    return r"attention(_below_\d+)?_fwd"
+
+
+def wgmma_cases(main):
+    """What only kernels of warpgroups can get wrong: their tiles, rings, orders and ways of sharing out tiles."""
+    causal, window = ("causal<bottom_right>",), ("window<150, 0, bottom_right>",)
+    out = []
+
+    def add(spec, *shapes, **kw):
+        out.extend(Case(spec, s, **kw) for s in shapes)
+
+    # The edges of tiles of 192, 128, 112, 80 and 64, of one, two and three of them.
+    for d in (64, 128, 192, 256):
+        for tag, masks in (("causal", causal), ("full", ())):
+            spec = Spec(d, dtype=main, masks=masks, tag=tag)
+            for s in (79, 80, 81, 111, 113, 127, 129, 160, 161, 191, 192, 193, 224, 240, 255, 257, 383, 384, 385):
+                if d in (64, 128) or s % 2:
+                    add(spec, (1, 2, 1, s, s), why="tile edges")
+            add(spec, (1, 2, 2, 193, 79), (1, 1, 1, 65, 400), (2, 3, 1, 129, 241), why="tile edges, Sq != Sk")
+    # Either side of the length where another kernel takes over.
+    full128, full64 = Spec(128, dtype=main, tag="full"), Spec(64, dtype=main, tag="full")
+    causal128, causal64 = (Spec(d, dtype=main, masks=causal, tag="causal") for d in (128, 64))
+    add(full128, (1, 2, 1, 1535, 200), (1, 2, 1, 1536, 200), (1, 2, 1, 1537, 1537), why="chosen by length")
+    # Far more tiles than blocks, so that every block walks several; short keys make a tile cheap, also for Reference.
+    add(full128, (4, 32, 8, 1600, 90), (4, 32, 8, 1000, 90), why="more than three tiles a block")
+    add(causal128, (4, 32, 8, 1000, 90), (1, 16, 4, 5000, 300), why="more than three tiles a block")
+    add(full64, (4, 32, 8, 1600, 130), why="more than three tiles a block")
+    add(causal64, (4, 32, 8, 1600, 130), (1, 64, 8, 3000, 60), why="more than three tiles a block")
+    add(Spec(256, dtype=main, masks=causal, tag="causal"), (4, 32, 8, 700, 90), why="more than three tiles a block")
+    add(Spec(192, 128, dtype=main, masks=causal, tag="causal"), (4, 32, 8, 700, 120), why="more than three tiles a block")
+    for d in (64, 128):
+        spec = Spec(d, dtype=main, masks=("window<64, 0, top_left>",), tag="window_top")
+        add(spec, (2, 32, 4, 4096, 100), why="X11: most tiles empty")
+    # The same bits every time, whatever block runs which tile.
+    for spec in (full128, causal128, full64, causal64):
+        add(spec, (2, 16, 4, 1700, 500), same=150, why="the same bits")
+    add(Spec(256, dtype=main, masks=causal, tag="causal"), (2, 16, 4, 700, 300), same=150, why="the same bits")
+    # Rings of every depth, groups, ways of staging O and of sharing out tiles; three loops in a row.
+    base = "warps = [4, 1], out = {out}, tiles = {tiles}, depth = {{q = {q}, k = {k}, v = {v}}}, {groups}, tile = [{rows}, {keys}]"
+    shapes = ((1, 2, 1, 16, 16), (1, 2, 1, 64, 64), (1, 2, 1, 90, 90), (2, 2, 1, 700, 700), (2, 32, 4, 1300, 100))
+    variants = []
+    for q, k, v in ((1, 1, 1), (1, 1, 2), (1, 2, 1), (1, 2, 3), (2, 3, 3)):
+        variants.append((f"depth_{q}_{k}_{v}", dict(q=q, k=k, v=v)))
+    for out_ in ("own", "alias"):
+        for tiles in ("single", "fixed", "dynamic"):
+            variants.append((f"{out_}_{tiles}", dict(out=out_, tiles=tiles)))
+    variants.append(("one_group", dict(groups="groups = 1, regs = [56, 256]", rows=64)))
+    variants.append(("three_groups", dict(groups="groups = 3, regs = [32, 160]", rows=192)))
+    for keys in (16, 48, 144, 192):
+        variants.append((f"keys_{keys}", dict(keys=keys)))
+    for tag, fields in variants:
+        values = dict(out="own", tiles="dynamic", q=1, k=2, v=2, groups="groups = 2, regs = [24, 240]", rows=128, keys=64)
+        values.update(fields)
+        spec = Spec(64, dtype=main, masks=window, tag=tag, schedule=base.format(**values))
+        add(spec, *shapes, why="schedules", slow=True)
+    # Orders that overlap in other ways, with and without the skipped rescale.
+    orders = {"plain": "", "wide": '"get K", "take", "S", "PV@1", "give", "await S", "max", "await PV", "P", "PV.acc"',
+              "pinned": '"get K", "take", "S", "PV@1", "give", "await S", "max", "pin max", "await PV", "P", "PV.acc"',
+              "one_wait": '"get K", "take", "S", "PV@1", "give", "await PV", "max", "P", "PV.acc"',
+              "late_wait": '"get K", "take", "S", "PV@1", "give", "await S", "max", "P.in", "pin P.in", "await PV", "P", "PV.acc"',
+              "turns_only": '"get K", "take", "S", "await S", "give", "max", "P", "PV.acc", "PV", "await PV"',
+              "rescale_first": '"get K", "S", "PV.acc@1", "PV@1", "await S", "max", "P.in", "await PV", "P"'}
+    for tag, order in orders.items():
+        for skip in (0, 8):
+            text = base.format(out="own", tiles="dynamic", q=1, k=2, v=2, groups="groups = 2, regs = [24, 240]", rows=128, keys=64)
+            text += (f", order = [{order}]" if order else "") + (f", skip = {skip}" if skip else "")
+            spec = Spec(64, dtype=main, masks=window, tag=f"order_{tag}_{skip}", schedule=text)
+            add(spec, *shapes, why="schedules", slow=True)
+    return out
+
+
+def cases(dtypes, chip):
     """Every case for the given element types; the first type takes the whole list, the others a part of it."""
     main = dtypes[0]
     causal = ("causal<bottom_right>",)
@@ -212,7 +296,9 @@ def cases(dtypes):
     for shape in ((0, 2, 2, 16, 16), (1, 2, 2, 0, 16), (1, 2, 2, 64, 0)):
         add(Spec(64, dtype=main, tag="full"), shape, why="D01")
     # Rings of every depth, sweeps of one to many steps, three loops in a row; O wider than the Q it lies over.
-    for k, v in ((1, 1), (1, 2), (2, 1), (2, 3), (3, 3)):
+    if has_wgmma(chip):
+        out += wgmma_cases(main)
+    for k, v in () if has_wgmma(chip) else ((1, 1), (1, 2), (2, 1), (2, 3), (3, 3)):
         schedule = f"tile = [64, 32], warps = [4, 1], depth = {{k = {k}, v = {v}}}"
         spec = Spec(64, 128, main, masks=("window<150, 0, bottom_right>",), tag=f"depth_{k}_{v}", schedule=schedule)
         add(spec, (1, 2, 1, 16, 16), (1, 2, 1, 64, 64), (1, 2, 1, 90, 90), (2, 2, 1, 700, 700), why="rings", slow=True)

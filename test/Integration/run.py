@@ -4,6 +4,7 @@
     run.py --chip cpu                                  compile with attn-compile (on PATH) and run
     run.py --chip sm_80 --kernels DIR --compile-only   write DIR/<spec>/ to carry to a machine with a GPU
     run.py --chip sm_80 --kernels DIR --no-compile     run what DIR holds there; needs no compiler
+    run.py --chip sm_90a ...                           adds the cases of warpgroup kernels, and checks which kernel a launch takes
 
 Every run is a process of its own under a watchdog. Exit code 0 only when every case passed; the last line counts.
 """
@@ -11,6 +12,7 @@ import argparse
 import concurrent.futures
 import math
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -60,9 +62,10 @@ def compile_spec(spec, chip, folder):
     return run.returncode, run.stderr.strip()
 
 
-def check(case, manifest, prefix):
+def check(case, chip, manifest, prefix):
     sizes = "batch={},q_heads={},k_heads={},q_len={},k_len={}".format(*case.shape)
-    command = prefix + ["attn-run", str(manifest), f"--shape={sizes}", f"--layout={case.layout}", f"--row-pad={case.row_pad}", f"--offset={case.offset}", "--random=seed:7", "--repeat=1", "--timeout=170"]
+    command = prefix + ["attn-run", str(manifest), f"--shape={sizes}", f"--layout={case.layout}", f"--row-pad={case.row_pad}", f"--offset={case.offset}", "--random=seed:7", "--repeat=1",
+                        f"--same={case.same}", "--timeout=170"]
     with tempfile.TemporaryDirectory() as tmp:
         if case.inputs:
             command += inputs(case, pathlib.Path(tmp))
@@ -71,6 +74,9 @@ def check(case, manifest, prefix):
         except subprocess.TimeoutExpired:
             return False, "no answer in 180 s: " + " ".join(command)
     text = (run.stdout + run.stderr).strip()
+    wanted = cases.expected_kernel(case, chip)
+    if run.returncode == 0 and wanted and not re.search(rf"^starts {wanted}$", text, re.MULTILINE):
+        return False, f"expected {wanted} to run: {text}"
     return run.returncode == 0, f"exit {run.returncode}: {' '.join(command)}\n    " + text.replace("\n", "\n    ")
 
 
@@ -87,7 +93,7 @@ def main():
     ap.add_argument("--every", type=int, default=1, help="only every n-th case")
     a = ap.parse_args()
     dtypes = ("f32", "f16", "bf16") if a.chip == "cpu" else ("bf16", "f16")
-    todo = [c for c in cases.cases(dtypes) if a.only in c.name and (a.slow or not c.slow)][::a.every]
+    todo = [c for c in cases.cases(dtypes, a.chip) if a.only in c.name and (a.slow or not c.slow)][::a.every]
     temporary = None if a.kernels else tempfile.TemporaryDirectory()
     kernels = a.kernels or pathlib.Path(temporary.name)
     specs = {c.spec.name: c.spec for c in todo}
@@ -107,7 +113,7 @@ def main():
         def one(case):
             if case.spec.name in broken:
                 return False, broken[case.spec.name]
-            return check(case, kernels / case.spec.name / "manifest.json", a.prefix.split())
+            return check(case, a.chip, kernels / case.spec.name / "manifest.json", a.prefix.split())
 
         passed = 0
         for case, (ok, text) in zip(todo, pool.map(one, todo)):

@@ -14,6 +14,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -73,6 +74,48 @@ std::vector<std::string> chosenKernels(attn_kernel *kernel, const attn_launch &l
   }
 }
 
+/// Where a launch finds and leaves the bytes of an output, by its number among the operands.
+struct OutputAccess {
+  std::function<void(size_t, const std::vector<char> &)> write;
+  std::function<void(size_t, std::vector<char> &)> read;
+};
+
+/// Launches `count` times more, each time on outputs as they were before the first launch (`fresh`), and names the
+/// first that leaves other bits than the launches before.
+std::string compareLaunches(const Operands &operands, const std::vector<std::vector<char>> &fresh, int count,
+                            const std::function<void()> &launchOnce, const OutputAccess &access) {
+  std::vector<std::vector<char>> first(fresh);
+  std::vector<char> now;
+  for (size_t i = 0; i < fresh.size(); ++i)
+    if (operands.all[i].isOutput())
+      access.read(i, first[i]);
+  for (int launch = 1; launch <= count; ++launch) {
+    for (size_t i = 0; i < fresh.size(); ++i)
+      if (operands.all[i].isOutput())
+        access.write(i, fresh[i]);
+    launchOnce();
+    for (size_t i = 0; i < fresh.size(); ++i) {
+      if (!operands.all[i].isOutput())
+        continue;
+      now.resize(first[i].size());
+      access.read(i, now);
+      if (now != first[i])
+        return operands.all[i].name + ": launch " + std::to_string(launch) + " of " + std::to_string(count) +
+               " gave other bits than the first";
+    }
+  }
+  return "";
+}
+
+/// The bytes of outputs before anything ran.
+std::vector<std::vector<char>> freshOutputs(const Operands &operands) {
+  std::vector<std::vector<char>> fresh(operands.all.size());
+  for (size_t i = 0; i < fresh.size(); ++i)
+    if (const Operand &operand = operands.all[i]; operand.isOutput())
+      fresh[i].assign(operand.buffer(), operand.buffer() + operand.bufferBytes());
+  return fresh;
+}
+
 Timing launchOnCpu(attn_kernel *kernel, Operands &operands, const Options &options) {
   attn_set_cpu_threads(static_cast<uint32_t>(options.threads));
   Arguments arguments;
@@ -86,6 +129,7 @@ Timing launchOnCpu(attn_kernel *kernel, Operands &operands, const Options &optio
   arguments.launch.workspace_bytes = workspaceBytes;
 
   Timing timing;
+  const std::vector<std::vector<char>> fresh = freshOutputs(operands);
   const uint32_t threads = attn_cpu_threads();
   timing.kernels = chosenKernels(kernel, arguments.launch);
   timing.device = "cpu, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
@@ -96,6 +140,13 @@ Timing launchOnCpu(attn_kernel *kernel, Operands &operands, const Options &optio
     if (i >= 0)
       timing.milliseconds.push_back(took.count());
   }
+  const OutputAccess access = {
+      [&](size_t i, const std::vector<char> &bytes) {
+        std::copy(bytes.begin(), bytes.end(), operands.all[i].buffer());
+      },
+      [&](size_t i, std::vector<char> &bytes) { std::copy_n(operands.all[i].buffer(), bytes.size(), bytes.begin()); }};
+  timing.differs = compareLaunches(
+      operands, fresh, options.same, [&] { require(attn_kernel_launch(kernel, &arguments.launch)); }, access);
   return timing;
 }
 
@@ -128,6 +179,7 @@ Timing launchOnGpu(KernelOwner owner, Operands &operands, const Options &options
   attn_kernel *kernel = unloadsFirst.get();
   Timing timing;
   timing.device = attn_device_name(gpu.device);
+  const std::vector<std::vector<char>> fresh = freshOutputs(operands);
   std::vector<void *> buffers;
   Arguments arguments;
   for (const Operand &operand : operands.all) {
@@ -159,6 +211,19 @@ Timing launchOnGpu(KernelOwner owner, Operands &operands, const Options &options
     if (i >= 0)
       timing.milliseconds.push_back(milliseconds);
   }
+  const OutputAccess access = {[&](size_t i, const std::vector<char> &bytes) {
+                                 require(attn_device_copy_in(gpu.device, buffers[i], bytes.data(), bytes.size()));
+                               },
+                               [&](size_t i, std::vector<char> &bytes) {
+                                 require(attn_device_copy_out(gpu.device, bytes.data(), buffers[i], bytes.size()));
+                               }};
+  timing.differs = compareLaunches(
+      operands, fresh, options.same,
+      [&] {
+        require(attn_kernel_launch(kernel, &arguments.launch));
+        require(attn_device_synchronize(gpu.device));
+      },
+      access);
   for (size_t i = 0; i < buffers.size(); ++i)
     if (Operand &operand = operands.all[i]; operand.isOutput())
       require(attn_device_copy_out(gpu.device, operand.buffer(), buffers[i], operand.bufferBytes()));

@@ -19,6 +19,7 @@ struct Timing {
   std::string device;               ///< "NVIDIA H200", or "cpu, 2 threads"
   std::vector<std::string> kernels; ///< those a launch starts
   std::vector<double> milliseconds; ///< of each timed launch
+  std::string differs; ///< output and launch of --same whose bits are not those of the first; empty: all are
   double median() const;
 };
 

@@ -97,6 +97,8 @@ std::optional<Options> parseOptions(int argc, char **argv) {
   app.add_option("--check-rows", options.checkRows, "rows to compare; 0: as many as take seconds")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--repeat", options.repeat, "timed launches, after one to warm up")->check(CLI::Range(1, 1000000));
+  app.add_option("--same", options.same, "further launches, each on outputs of NaN; all must give the same bits")
+      ->check(CLI::Range(0, 1000000));
   app.add_option("--threads", options.threads, "CPU threads; 0: one per core")->check(CLI::Range(0, 4096));
   app.add_option("--timeout", options.timeout, "seconds the kernel may take in all")->check(CLI::PositiveNumber);
   app.add_flag("--bench-naive", options.benchNaive, "also time textbook f32 loops on the same inputs and cores");

@@ -32,6 +32,7 @@ struct Options {
   bool check = true;
   int64_t checkRows = 0; ///< 0: as many as take a few seconds
   int repeat = 5;
+  int same = 0;    ///< further launches, whose outputs must have the same bits
   int threads = 0; ///< 0: one per core
   double timeout = 60;
   bool benchNaive = false;

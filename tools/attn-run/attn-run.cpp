@@ -31,7 +31,7 @@ struct Report {
   double naiveMs = 0;             ///< 0: not asked for
   std::optional<Checked> checked; ///< nothing: --no-check
   std::string stray;              ///< a write outside an output
-  bool passes() const { return stray.empty() && (!checked || checked->passes()); }
+  bool passes() const { return stray.empty() && timing.differs.empty() && (!checked || checked->passes()); }
   double teraflops() const { return flops / (timing.median() * 1e9); }
   const char *verdict() const { return !passes() ? "FAIL" : checked ? "PASS" : "NOT CHECKED"; }
 };
@@ -90,6 +90,8 @@ void printText(const Report &report, const Operands &operands, const Options &op
     if (operands.lse)
       printWorst(operands.all[*operands.lse].name, judge.lse(), " (relative)");
   }
+  if (!report.timing.differs.empty())
+    std::printf("bits   %s\n", report.timing.differs.c_str());
   if (!report.stray.empty())
     std::printf("stray  %s\n", report.stray.c_str());
   std::printf("%s\n", report.verdict());

@@ -36,7 +36,9 @@ int64_t attn::getSharedBytes(ScheduleAttr schedule, HeadDims dims, Family family
                      schedule.getDepthV()};
   if (!wgmma)
     return sharedBytes(shape);
-  return wgmmaSharedBytes(shape, schedule.getGroups(), schedule.getOut() == Staging::Own,
+  // PartitionRoles lays O over Q only where a slot of Q has just its bytes.
+  bool fitsQ = shape.headDim == shape.valueDim && shape.depthQ == 1;
+  return wgmmaSharedBytes(shape, schedule.getGroups(), schedule.getOut() == Staging::Own || !fitsQ,
                           schedule.getTiles() == Tiling::Dynamic);
 }
 

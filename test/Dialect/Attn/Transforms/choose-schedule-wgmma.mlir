@@ -77,6 +77,15 @@ func.func @d256(%q: tensor<?x?x?x256xbf16>, %k: tensor<?x?x?x256xbf16>, %v: tens
   return %o, %lse : tensor<?x?x?x256xbf16>, tensor<?x?x?xf32>
 }
 
+// Where D and Dv differ, O has bytes of its own.
+// CHECK-LABEL: func.func @d192_dv256(
+// CHECK: tile = [128, 64], warps = [4, 1], groups = 2
+// REMARK: schedule{{.*}}Function=d192_dv256 |{{.*}} smem_bytes=229504
+func.func @d192_dv256(%q: tensor<?x?x?x192xbf16>, %k: tensor<?x?x?x192xbf16>, %v: tensor<?x?x?x256xbf16>) -> (tensor<?x?x?x256xbf16>, tensor<?x?x?xf32>) {
+  %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 : (tensor<?x?x?x192xbf16>, tensor<?x?x?x192xbf16>, tensor<?x?x?x256xbf16>) -> (tensor<?x?x?x256xbf16>, tensor<?x?x?xf32>)
+  return %o, %lse : tensor<?x?x?x256xbf16>, tensor<?x?x?xf32>
+}
+
 // A schedule of one's own is for every length; it gets the last resort too.
 // CHECK-LABEL: func.func @own(
 // CHECK-SAME: attributes {attn.when = {aligned = ["q", "k", "v", "o"]}}

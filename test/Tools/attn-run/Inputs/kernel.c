@@ -74,6 +74,11 @@ void attention(void *const *params, int64_t begin, int64_t end) {
       }
       for (int d = 0; d < DV && seen; ++d)
         out[d] /= sum;
+#ifdef FICKLE // the last bit of one row, from the fifth launch on
+      static int launches;
+      if (b == 0 && h == 0 && r == 0 && ++launches > 4)
+        out[0] = nextafterf(out[0], 9);
+#endif
 #ifdef STRAY
       out[DV] = 0;
 #endif
