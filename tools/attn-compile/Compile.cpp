@@ -43,9 +43,9 @@ private:
   int runPasses(Stage from, Stage to);
   int saveStage(Stage stage);
   int emit(bool cpu);
-  LogicalResult emitKernel(StringRef kernel, OutputDirectory &out, KernelFiles &files);
+  FailureOr<KernelFiles> emitKernels(ArrayRef<StringRef> kernels, OutputDirectory &out);
   int emitCpuKernel(StringRef kernel, OutputDirectory &out, KernelFiles &files);
-  LogicalResult assembleKernel(StringRef kernel, OutputDirectory &out, KernelFiles &files);
+  LogicalResult assembleKernels(ArrayRef<StringRef> kernels, OutputDirectory &out, KernelFiles &files);
   void printDiagnostic(Diagnostic &diagnostic);
   std::string text();
 
@@ -163,12 +163,12 @@ int Compilation::runPasses(Stage from, Stage to) {
   return 0;
 }
 
-LogicalResult Compilation::assembleKernel(StringRef kernel, OutputDirectory &out, KernelFiles &files) {
+LogicalResult Compilation::assembleKernels(ArrayRef<StringRef> kernels, OutputDirectory &out, KernelFiles &files) {
   PhaseTimes::Scope time(times, "ptxas");
   std::string ptxPath = out.finalPath(files.ptx);
   auto chip = (*module)->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr).getChip();
-  files.cubin = (kernel + ".cubin").str();
-  llvm::Expected<AssemblerReport> result = assemble(ptxas, out.temporaryPath(files.ptx), chip, out.add(files.cubin));
+  files.cubin = (kernels.front() + ".cubin").str();
+  llvm::Expected<Assembly> result = assemble(ptxas, out.temporaryPath(files.ptx), chip, out.add(files.cubin));
   if (!result) {
     // The text stays for whoever reads the complaint.
     llvm::consumeError(out.keep(files.ptx));
@@ -177,7 +177,10 @@ LogicalResult Compilation::assembleKernel(StringRef kernel, OutputDirectory &out
   }
   for (const std::string &complaint : result->complaints)
     llvm::errs() << ptxPath << ": warning: " << complaint << "\n";
-  reports += reportKernel(*module, kernel, &*result);
+  for (StringRef kernel : kernels) {
+    const AssemblerReport report = result->kernels.lookup(kernel);
+    reports += reportKernel(*module, kernel, &report);
+  }
   if (job.cubin == CubinMode::Off) { // Assembled for the report only.
     out.forget(files.cubin);
     files.cubin.clear();
@@ -185,24 +188,28 @@ LogicalResult Compilation::assembleKernel(StringRef kernel, OutputDirectory &out
   return success();
 }
 
-LogicalResult Compilation::emitKernel(StringRef kernel, OutputDirectory &out, KernelFiles &files) {
+/// One file for all of them, named after the first: they are loaded together, and are alternatives mostly.
+FailureOr<KernelFiles> Compilation::emitKernels(ArrayRef<StringRef> kernels, OutputDirectory &out) {
   std::string ptx;
   {
     PhaseTimes::Scope time(times, "ptx");
-    FailureOr<std::string> emitted = emitPTX(*module, kernel);
+    FailureOr<std::string> emitted = emitPTX(*module, kernels);
     if (failed(emitted))
       return failure();
     ptx = std::move(*emitted);
   }
-  files.ptx = (kernel + ".ptx").str();
+  KernelFiles files;
+  files.ptx = (kernels.front() + ".ptx").str();
   if (llvm::Error error = out.write(files.ptx, ptx)) {
     complain(toString(std::move(error)));
     return failure();
   }
-  if (!ptxas.empty())
-    return assembleKernel(kernel, out, files);
-  reports += reportKernel(*module, kernel, nullptr);
-  return success();
+  if (!ptxas.empty() && failed(assembleKernels(kernels, out, files)))
+    return failure();
+  if (ptxas.empty())
+    for (StringRef kernel : kernels)
+      reports += reportKernel(*module, kernel, nullptr);
+  return files;
 }
 
 int Compilation::emitCpuKernel(StringRef kernel, OutputDirectory &out, KernelFiles &files) {
@@ -239,18 +246,22 @@ int Compilation::emit(bool cpu) {
   llvm::Expected<OutputDirectory> out = OutputDirectory::create(job.output.empty() ? "out" : job.output);
   if (!out)
     return complain(toString(out.takeError()));
-  llvm::StringMap<KernelFiles> files;
-  for (StringRef kernel : getLaunchedKernels(*module)) {
+  SmallVector<StringRef> kernels = getLaunchedKernels(*module);
+  for (StringRef kernel : kernels)
     if (!isIdentifier(kernel)) {
       module->lookupSymbol(kernel)->emitError("kernel name '")
           << kernel << "' is not an identifier; files and symbols are named after it";
       return 1;
     }
-    if (!cpu) {
-      if (failed(emitKernel(kernel, *out, files[kernel])))
-        return 1;
-      continue;
-    }
+  llvm::StringMap<KernelFiles> files;
+  if (!cpu && !kernels.empty()) {
+    FailureOr<KernelFiles> all = emitKernels(kernels, *out);
+    if (failed(all))
+      return 1;
+    for (StringRef kernel : kernels)
+      files[kernel] = *all;
+  }
+  for (StringRef kernel : cpu ? kernels : SmallVector<StringRef>()) {
     if (int code = emitCpuKernel(kernel, *out, files[kernel]))
       return code;
     reports += reportKernel(*module, kernel, nullptr);

@@ -7,6 +7,7 @@
 #ifndef ATTN_TARGET_ASSEMBLE_H
 #define ATTN_TARGET_ASSEMBLE_H
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -21,6 +22,11 @@ struct AssemblerReport {
   int64_t spillLoadBytes = 0;  ///< per thread
   int64_t stackBytes = 0;      ///< per thread
   int64_t staticSmemBytes = 0; ///< per block, without the dynamic part
+};
+
+/// What it says of a file of kernels.
+struct Assembly {
+  llvm::StringMap<AssemblerReport> kernels;
   /// Warnings, and the notes C75xx that ptxas prints as information: a serialised wgmma, an ignored setmaxnreg.
   std::vector<std::string> complaints;
 };
@@ -30,11 +36,11 @@ struct AssemblerReport {
 llvm::Expected<std::string> findPtxas(llvm::StringRef option);
 
 /// Assembles `ptxPath` for `chip` into `cubinPath`. The error quotes the assembler and names the PTX file, which stays.
-llvm::Expected<AssemblerReport> assemble(llvm::StringRef ptxas, llvm::StringRef ptxPath, llvm::StringRef chip,
-                                         llvm::StringRef cubinPath);
+llvm::Expected<Assembly> assemble(llvm::StringRef ptxas, llvm::StringRef ptxPath, llvm::StringRef chip,
+                                  llvm::StringRef cubinPath);
 
-/// The report in what `ptxas -v` printed.
-AssemblerReport parseAssemblerReport(llvm::StringRef text);
+/// The reports in what `ptxas -v` printed.
+Assembly parseAssembly(llvm::StringRef text);
 } // namespace attn
 
 #endif // ATTN_TARGET_ASSEMBLE_H

@@ -17,21 +17,22 @@ struct KernelFiles {
   std::string ptx, cubin, code;
 };
 
-/// Prints the manifest of a module from `mapped` on: its one host function, a straight line of sizes and launches,
-/// becomes the JSON that the runtime follows (docs/Manifest.md). Fails, with a diagnostic, on a host function that the
-/// manifest has no words for.
+/// Prints the manifest of a module from `mapped` on: its one host function, a straight line of sizes and launches, and
+/// the alternatives of that function become the JSON that the runtime follows (docs/Manifest.md). Fails, with a
+/// diagnostic, on host functions that the manifest has no words for.
 mlir::LogicalResult writeManifest(mlir::ModuleOp module, llvm::function_ref<KernelFiles(llvm::StringRef)> filesOf,
                                   llvm::raw_ostream &os);
 
-/// The kernels that the host function launches, in order.
+/// The kernels that the host function launches, in order, then those of its alternatives.
 llvm::SmallVector<llvm::StringRef> getLaunchedKernels(mlir::ModuleOp module);
 
 /// Letters, digits and underscores, no digit first: what names of operands and kernels must be.
 bool isIdentifier(llvm::StringRef name);
 
-/// What a launch needs to know of a kernel, wherever the stage keeps it: bytes of dynamic shared memory, and threads.
+/// What a launch needs to know of a kernel, wherever the stage keeps it: threads, bytes of dynamic shared memory, and
+/// how many blocks an SM should hold.
 struct LaunchBounds {
-  int64_t threads = 0, smemBytes = 0;
+  int64_t threads = 0, smemBytes = 0, blocksPerSm = 1;
 };
 LaunchBounds getLaunchBounds(mlir::ModuleOp module, llvm::StringRef kernel);
 } // namespace attn

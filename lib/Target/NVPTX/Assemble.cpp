@@ -57,25 +57,35 @@ static int64_t numberBefore(StringRef text, StringRef what) {
   return value;
 }
 
-AssemblerReport attn::parseAssemblerReport(StringRef text) {
+/// The part of the text that is about one kernel.
+static AssemblerReport parseKernel(StringRef text) {
   AssemblerReport report;
   report.registers = numberBefore(text, "registers");
   report.spillStoreBytes = numberBefore(text, "bytes spill stores");
   report.spillLoadBytes = numberBefore(text, "bytes spill loads");
   report.stackBytes = numberBefore(text, "bytes stack frame");
   report.staticSmemBytes = numberBefore(text, "bytes smem");
+  return report;
+}
+
+Assembly attn::parseAssembly(StringRef text) {
+  Assembly assembly;
+  static constexpr llvm::StringLiteral begin = "Compiling entry function '";
+  for (StringRef rest = text.split(begin).second; !rest.empty(); rest = rest.split(begin).second) {
+    auto [kernel, about] = rest.split('\'');
+    assembly.kernels[kernel] = parseKernel(about.split(begin).first);
+  }
   llvm::Regex complaint("\\(C7[0-9][0-9][0-9]\\)|^ptxas warning|; warning");
   while (!text.empty()) {
     auto [line, rest] = text.split('\n');
     if (complaint.match(line))
-      report.complaints.push_back(line.trim().str());
+      assembly.complaints.push_back(line.trim().str());
     text = rest;
   }
-  return report;
+  return assembly;
 }
 
-llvm::Expected<AssemblerReport> attn::assemble(StringRef ptxas, StringRef ptxPath, StringRef chip,
-                                               StringRef cubinPath) {
+llvm::Expected<Assembly> attn::assemble(StringRef ptxas, StringRef ptxPath, StringRef chip, StringRef cubinPath) {
   llvm::SmallString<128> logPath;
   if (std::error_code error = llvm::sys::fs::createTemporaryFile("ptxas", "log", logPath))
     return makeError("ptxas: no temporary file for its output: " + error.message());
@@ -96,5 +106,5 @@ llvm::Expected<AssemblerReport> attn::assemble(StringRef ptxas, StringRef ptxPat
     while (!first.empty() && !line.contains("error") && !line.contains("fatal"));
     return makeError("ptxas refuses " + ptxPath + ": " + (line.empty() ? StringRef(message) : line.trim()));
   }
-  return parseAssemblerReport(text);
+  return parseAssembly(text);
 }

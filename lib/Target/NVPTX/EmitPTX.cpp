@@ -123,23 +123,25 @@ static LogicalResult checkSelectable(Operation *root) {
   return failure(result.wasInterrupted());
 }
 
-FailureOr<std::string> attn::emitPTX(ModuleOp module, llvm::StringRef kernel) {
+FailureOr<std::string> attn::emitPTX(ModuleOp module, llvm::ArrayRef<llvm::StringRef> kernels) {
   TargetAttr target = requireTarget(module);
   if (!target)
     return failure();
   const facts::Chip *chip = facts::findChip(std::string_view(target.getChip()));
   if (!chip || !chip->ptxVersion)
     return module.emitError("no PTX can be emitted for chip '") << target.getChip() << "'";
-  auto func = module.lookupSymbol<LLVM::LLVMFuncOp>(kernel);
-  if (!func)
-    return module.emitError("has no llvm.func '") << kernel << "' to emit";
+  for (llvm::StringRef kernel : kernels)
+    if (!module.lookupSymbol<LLVM::LLVMFuncOp>(kernel))
+      return module.emitError("has no llvm.func '") << kernel << "' to emit";
+  // What goes wrong behind the translation is told without saying where.
+  Operation *blamed = kernels.size() == 1 ? module.lookupSymbol(kernels.front()) : module.getOperation();
 
-  // The module beside the kernel holds its globals, other kernels and the host function.
-  OwningOpRef<ModuleOp> device = ModuleOp::create(func.getLoc());
+  // The module beside the kernels holds their globals, kernels nobody launches and the host functions.
+  OwningOpRef<ModuleOp> device = ModuleOp::create(module.getLoc());
   OpBuilder builder(device->getBodyRegion());
   for (Operation &op : *module.getBody()) {
     auto other = dyn_cast<LLVM::LLVMFuncOp>(op);
-    bool otherKernel = other && other != func && other->hasAttr("nvvm.kernel");
+    bool otherKernel = other && other->hasAttr("nvvm.kernel") && !llvm::is_contained(kernels, other.getName());
     if (op.getName().getDialectNamespace() == "llvm" && !otherKernel)
       builder.clone(op);
     else if (op.getName().getDialectNamespace() != "func" && !otherKernel)
@@ -151,7 +153,7 @@ FailureOr<std::string> attn::emitPTX(ModuleOp module, llvm::StringRef kernel) {
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(*chip, error);
   if (!machine)
-    return func.emitOpError("cannot be emitted: ") << error;
+    return blamed->emitOpError("cannot be emitted: ") << error;
   llvm::DataLayout layout = machine->createDataLayout();
   // Before the translation: it takes the alignment of every load and store from here.
   (*device)->setAttr(LLVM::LLVMDialect::getDataLayoutAttrName(),
@@ -162,9 +164,9 @@ FailureOr<std::string> attn::emitPTX(ModuleOp module, llvm::StringRef kernel) {
   context.setDiagnosticHandlerCallBack(
       [](const llvm::DiagnosticInfo *info, void *self) { static_cast<BackEndErrors *>(self)->onDiagnostic(*info); },
       &errors);
-  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(*device, context, kernel);
+  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(*device, context, kernels.front());
   if (!llvmModule) // An unknown nvvm.* attribute fails without a word.
-    return func.emitOpError("has no LLVM IR form");
+    return blamed->emitOpError("has no LLVM IR form");
   llvmModule->setDataLayout(layout);
   llvmModule->setTargetTriple(getTriple());
   // Barriers, shuffles and matrix instructions written as text: nothing may make them conditional.
@@ -193,7 +195,7 @@ FailureOr<std::string> attn::emitPTX(ModuleOp module, llvm::StringRef kernel) {
   if (!ran || !errors.text.empty()) {
     if (!ran)
       (void)llvmModule.release(); // Left in the middle of a pass: not safe to destroy.
-    return func.emitOpError("cannot be emitted: ")
+    return blamed->emitOpError("cannot be emitted: ")
            << (errors.text.empty() ? llvm::StringRef("the back end crashed") : llvm::StringRef(errors.text));
   }
   return std::string(ptx);
