@@ -2,6 +2,12 @@
 // RUN: attn-opt %s -attn-choose-schedule | FileCheck %s
 // RUN: attn-opt %s -attn-choose-schedule -attn-tile-forward | FileCheck %s --check-prefix=TILED
 // RUN: attn-opt %s -attn-choose-schedule -remarks-filter=attn-choose-schedule -remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// What the formula of shared memory says is what the plan takes.
+// RUN: attn-opt %s -attn-choose-schedule -attn-tile-forward -attn-map-to-grid -attn-partition-roles -attn-assign-fragments -attn-lower-tiles -attn-plan-memory | FileCheck %s --check-prefix=PLAN
+// PLAN: attn.kernel @full_fwd {{.*}} smem_bytes = 180352 : i64
+// PLAN: attn.kernel @d64_causal_fwd {{.*}} smem_bytes = 114944 : i64
+// PLAN: attn.kernel @d256_fwd {{.*}} smem_bytes = 229504 : i64
+// PLAN: attn.kernel @d192_dv256_fwd {{.*}} smem_bytes = 229504 : i64
 module attributes {attn.target = #attn.target<chip = "sm_90a", family = wgmma, smem = 232448, smem_sm = 233472, sms = 132>} {
 
 // Two rows share the lengths; each function says which calls it is for, the last one takes the rest.
