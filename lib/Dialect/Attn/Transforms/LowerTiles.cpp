@@ -10,9 +10,10 @@
 //   dynamic   the first role, which is one thread, asks a counter and hands the answer on in a ring of one word:
 //
 //     do {                                                do {
-//       next = blocks + fetch counter                       tile
+//       fetch counter                                       tile
 //       tile                                                wait Tile[t]; next = get; release Tile[t]
-//       acquire Tile[t]; put next; commit Tile[t]         } while (next < tiles)
+//       next = blocks + what was fetched                  } while (next < tiles)
+//       acquire Tile[t]; put next; commit Tile[t]
 //     } while (next < tiles)
 //
 // The answer is on its way while the tile runs. A launch has no more blocks than tiles, so the first tile needs no
@@ -147,17 +148,17 @@ static void lowerToWhile(TilesOp tiles, Value ids, bool fetches) {
 
   auto loop = scf::WhileOp::create(b, loc, types, init);
   Block *body = b.createBlock(&loop.getBefore(), {}, types, locs);
-  Value id = body->getArgument(0), ordinal = body->getArgument(1), next;
-  if (fetches) {
-    Value fetched = FetchOp::create(b, loc, tiles.getCounter(), last);
-    next = arith::AddIOp::create(b, loc, blocks, fetched);
-  }
+  Value id = body->getArgument(0), ordinal = body->getArgument(1), next, fetched;
+  if (fetches)
+    fetched = FetchOp::create(b, loc, tiles.getCounter(), last);
   SmallVector<Value> yielded = inlineBody(b, tiles, id, ordinal, body->getArguments().drop_front(2));
   if (!ids) {
     next = arith::AddIOp::create(b, loc, id, blocks);
   } else {
     auto word = cast<BufType>(cast<RingType>(ids.getType()).getBufs().front());
     if (fetches) {
+      // Not before the tile: an add there would wait for the counter in front of the first copy.
+      next = arith::AddIOp::create(b, loc, blocks, fetched);
       Value slot = AcquireOp::create(b, loc, word, ids, ordinal).getResult(0);
       PutOp::create(b, loc, next, slot);
       CommitOp::create(b, loc, ids, ordinal);

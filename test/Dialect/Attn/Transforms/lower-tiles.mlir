@@ -132,8 +132,8 @@ module attributes {attn.target = #attn.target<chip = "toy", family = wgmma>} {
   // CHECK: %[[LAST:.*]] = arith.subi %[[COUNT]], %{{.*}}
   // CHECK: scf.while (%[[ID:.*]] = %{{.*}}, %[[T:.*]] = %{{.*}}) : (i32, i32) -> (i32, i32)
   // CHECK-NEXT: %[[F:.*]] = attn.fetch %[[CNT]] upto %[[LAST]] : memref<1xi32>
-  // CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[G]], %[[F]]
   // CHECK: "test.fill"(%[[T]])
+  // CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[G]], %[[F]]
   // CHECK-NEXT: %[[SLOT:.*]] = attn.acquire %[[RING]][%[[T]]]
   // CHECK-NEXT: attn.put %[[NEXT]], %[[SLOT]]
   // CHECK-NEXT: attn.commit %[[RING]][%[[T]]]
