@@ -38,14 +38,14 @@ struct Lowerings {
 /// What is the same on every family.
 constexpr Lowerings kCommon[] = {
     {checkKernel, populateKernelPatterns},     {checkAlloc, populateAllocPatterns},
-    {checkFragment, populateFragmentPatterns}, {checkReduction, populateReductionPatterns},
+    {checkFragment, populateFragmentPatterns}, {checkReduction, populateVotePatterns},
     {checkMath, populateMathPatterns},         {checkMemory, populateMemoryPatterns},
 };
 /// What a family does its own way. A new family is a row here and the files it names.
 struct FamilyLowerings {
   Family family;
   EnterKernel enter;
-  Lowerings roles, rings, copies, dots, packs, stores;
+  Lowerings roles, rings, copies, dots, packs, reductions, stores, words;
 };
 constexpr FamilyLowerings kFamilies[] = {
     {Family::MmaSync,
@@ -55,7 +55,19 @@ constexpr FamilyLowerings kFamilies[] = {
      {checkCpAsyncCopy, populateCpAsyncCopyPatterns},
      {checkMmaSync, populateMmaSyncPatterns},
      {nullptr, populateTruncationPatterns},
-     {nullptr, populateWordStorePatterns}},
+     {nullptr, populateTreeReductionPatterns},
+     {nullptr, populateWordStorePatterns},
+     {nullptr, nullptr}},
+    {Family::Wgmma,
+     enterRoles,
+     {checkRoles, populateRolePatterns},
+     {checkMbarrier, populateMbarrierPatterns},
+     {checkTmaCopy, populateTmaCopyPatterns},
+     {checkWgmma, populateWgmmaPatterns},
+     {nullptr, populateFixedPackPatterns},
+     {nullptr, populateChainReductionPatterns},
+     {checkMatrixStore, populateMatrixStorePatterns},
+     {checkWords, populateWordPatterns}},
 };
 
 struct AttnToNVVM : attn::impl::ConvertAttnToNVVMPassBase<AttnToNVVM> {
@@ -89,7 +101,8 @@ struct AttnToNVVM : attn::impl::ConvertAttnToNVVMPassBase<AttnToNVVM> {
 
   static LogicalResult convert(KernelOp kernel, const FamilyLowerings &family) {
     SmallVector<Lowerings> lowerings(std::begin(kCommon), std::end(kCommon));
-    lowerings.append({family.roles, family.rings, family.copies, family.dots, family.packs, family.stores});
+    lowerings.append({family.roles, family.rings, family.copies, family.dots, family.packs, family.reductions,
+                      family.stores, family.words});
     if (failed(check(kernel, lowerings)))
       return failure();
 
@@ -98,7 +111,8 @@ struct AttnToNVVM : attn::impl::ConvertAttnToNVVMPassBase<AttnToNVVM> {
     KernelStates states(family.enter);
     RewritePatternSet patterns(ctx);
     for (const Lowerings &l : lowerings)
-      l.populate(types, states, patterns);
+      if (l.populate)
+        l.populate(types, states, patterns);
 
     ConversionTarget legal(*ctx);
     scf::populateSCFStructuralTypeConversionsAndLegality(types, patterns, legal);

@@ -110,8 +110,10 @@ struct KernelLowering : Lowering<KernelOp> {
     func->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                   b.getDenseI32ArrayAttr({int32_t(*kernel.getThreads()), 1, 1}));
     func->setAttr(AttnDialect::kSmemBytesAttr, kernel.getSmemBytesAttr());
-    if (auto schedule = kernel.getScheduleAttr())
-      func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(schedule.getBlocks()));
+    // Without a number of blocks the assembler ignores what roles ask for.
+    bool changesRegisters = llvm::any_of(kernel.getBody().getOps<RoleOp>(), [](RoleOp role) { return role.getRegs(); });
+    if (auto schedule = kernel.getScheduleAttr(); schedule || changesRegisters)
+      func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(schedule ? schedule.getBlocks() : 1));
     // Subnormal f32 flushed: ex2 without .ftz costs two more instructions on every score.
     func.setDenormalFpMathF32("preserve-sign");
   }

@@ -70,14 +70,16 @@ struct Emit {
 
 /// The threads that run a piece of code, and values they compute once, before it.
 struct KernelState {
-  int64_t warps = 0;         ///< of one group: the whole block in front of the roles and on mma_sync
-  int64_t groups = 1;        ///< that run the code, each on its own part
-  bool elected = false;      ///< one thread of the group runs the code
-  int64_t namedBarriers = 1; ///< the first of the role's own; 0 is the block's
-  mlir::Value group;         ///< i32, which of the groups
-  mlir::Value thread;        ///< i32, of the group
-  mlir::Value lane, warp;    ///< i32; the warp is the group's
-  mlir::Value smem;          ///< i32, byte address of the block's shared memory
+  int64_t warps = 0;            ///< of one group: the whole block in front of the roles and on mma_sync
+  int64_t groups = 1;           ///< that run the code, each on its own part
+  bool elected = false;         ///< one thread of the group runs the code
+  int64_t namedBarriers = 1;    ///< the first of the role's own; 0 is the block's
+  mlir::Value group;            ///< i32, which of the groups
+  mlir::Value thread;           ///< i32, of the group
+  mlir::Value lane, warp;       ///< i32; the warp is the group's
+  int64_t registers = 0;        ///< of a thread at launch (where roles may change it)
+  bool uniformBranches = false; ///< a branch by thread costs: it takes the assembler's uniform registers away
+  mlir::Value smem;             ///< i32, byte address of the block's shared memory
 
   int64_t threads() const { return warps * kWarpLanes; }
   /// i32: this thread's first row (column) of a fragment, from the tile's first (FragmentCoords' laneRow and laneCol,
@@ -137,6 +139,9 @@ struct Ring {
 
   static Ring get(mlir::Type type, mlir::ValueRange converted);
   mlir::Value slot(const Emit &e, mlir::Value item) const;
+  /// Addresses of the slot's mbarriers (Mbarriers.cpp).
+  mlir::Value fullBarrier(const Emit &e, mlir::Value item) const;
+  mlir::Value emptyBarrier(const Emit &e, mlir::Value item) const;
   /// Addresses of the slot's bufs.
   llvm::SmallVector<mlir::Value> bufs(const Emit &e, mlir::Value item) const;
 };
@@ -171,7 +176,7 @@ mlir::LogicalResult checkFragment(mlir::Operation *op);
 void populateFragmentPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
 
 mlir::LogicalResult checkReduction(mlir::Operation *op);
-void populateReductionPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
+void populateVotePatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
 
 mlir::LogicalResult checkMath(mlir::Operation *op);
 void populateMathPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
@@ -196,6 +201,33 @@ void populateWordStorePatterns(mlir::TypeConverter &, KernelStates &, mlir::Rewr
 mlir::LogicalResult checkMmaSync(mlir::Operation *op);
 void populateMmaSyncPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
 void populateTruncationPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
+void populateTreeReductionPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
+
+// Family wgmma.
+
+void enterRoles(const Emit &, KernelOp, mlir::ValueRange maps, KernelState &);
+mlir::LogicalResult checkRoles(mlir::Operation *op);
+void populateRolePatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
+
+/// At the kernel's entry: every mbarrier of its rings starts at phase 0.
+void initBarriers(const Emit &, KernelOp, const KernelState &);
+mlir::LogicalResult checkMbarrier(mlir::Operation *op);
+void populateMbarrierPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
+
+void prefetchMaps(const Emit &, mlir::ValueRange maps, const KernelState &);
+mlir::LogicalResult checkTmaCopy(mlir::Operation *op);
+void populateTmaCopyPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
+
+mlir::LogicalResult checkWords(mlir::Operation *op);
+void populateWordPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
+
+mlir::LogicalResult checkMatrixStore(mlir::Operation *op);
+void populateMatrixStorePatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
+
+mlir::LogicalResult checkWgmma(mlir::Operation *op);
+void populateWgmmaPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
+void populateFixedPackPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
+void populateChainReductionPatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);
 
 } // namespace attn::nvvm
 

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "InlineAsm.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -91,6 +91,16 @@ struct StoreLowering : Lowering<StoreOp> {
     return success();
   }
 
+  /// The same without a branch.
+  static void storeUnder(const Emit &e, Value condition, Value element, Value pointer) {
+    int64_t bits = element.getType().getIntOrFloatBitWidth();
+    InlineAsm store(e);
+    std::string value = store.use(LLVM::BitcastOp::create(e.b, e.loc, e.b.getIntegerType(bits), element));
+    store << "@" + store.use(condition) + " st.global.b" + Twine(bits) + " [" + store.use(pointer) + "], " + value +
+                 ";";
+    store.build();
+  }
+
   static void storeGlobal(const Emit &e, const KernelState &state, const Elements &to, Value value) {
     // Lanes of a quad hold the same rows; one of them writes.
     Value writer;
@@ -102,6 +112,10 @@ struct StoreLowering : Lowering<StoreOp> {
       Value condition = to.exists(e, i);
       if (writer)
         condition = e.bitAnd(condition, writer);
+      if (state.uniformBranches) {
+        storeUnder(e, condition, element, to.pointer(e, i));
+        continue;
+      }
       scf::IfOp::create(e.b, e.loc, condition, [&, i = i, element = element](OpBuilder &b, Location loc) {
         LLVM::StoreOp::create(b, loc, element, to.pointer(e, i), to.m.elementBytes());
         scf::YieldOp::create(b, loc);

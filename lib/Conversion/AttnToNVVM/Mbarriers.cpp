@@ -1,0 +1,140 @@
+//===- Mbarriers.cpp - rings as pairs of mbarriers
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A slot has two barriers in shared memory, behind those of the slots before it: full[0 .. depth), empty[0 .. depth).
+// Item n lives in slot n % depth; it completes phase n / depth of both its barriers, and a wait for a phase names its
+// parity:
+//
+//   acquire [n]   wait empty, the parity before: phase n / depth - 1, that item n - depth is released. On a fresh
+//   barrier
+//                 this passes
+//   copy, commit  one arrival at full, which also counts the bytes of a copy
+//   wait [n]      wait full, parity n / depth % 2
+//   release [n]   lane 0 of each warp of the readers arrives at empty
+//
+//===----------------------------------------------------------------------===//
+
+#include "InlineAsm.h"
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::nvvm;
+
+namespace {
+constexpr int64_t kBarrierBytes = 8;
+
+/// i32, 0 or 1: which phase of its slot an item completes, modulo 2.
+Value parityOf(const Emit &e, const Ring &ring, Value item) {
+  int64_t depth = ring.type.getDepth();
+  return e.rem(depth > 1 ? e.div(item, depth) : item, 2);
+}
+
+/// Threads that come here go on when the phase of this parity is complete. The loop is inside: LLVM sees straight code.
+void waitFor(const Emit &e, Value barrier, Value parity) {
+  InlineAsm wait(e);
+  std::string address = wait.use(barrier);
+  wait << "{\n.reg .pred done;\nAGAIN:";
+  wait << "mbarrier.try_wait.parity.shared::cta.b64 done, [" + address + "], " + wait.use(parity) + ";";
+  wait << "@done bra DONE;\nbra AGAIN;\nDONE:\n}";
+  wait.build();
+}
+
+struct AcquireLowering : Lowering<AcquireOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(AcquireOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emit e{rewriter, op.getLoc()};
+    Ring ring = Ring::get(op.getRing().getType(), adaptor.getRing());
+    Value item = only(adaptor.getItem());
+    waitFor(e, ring.emptyBarrier(e, item), e.bitXor(parityOf(e, ring, item), e.i32(1)));
+    rewriter.replaceOp(op, ring.bufs(e, item));
+    return success();
+  }
+};
+
+struct WaitLowering : Lowering<WaitOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(WaitOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emit e{rewriter, op.getLoc()};
+    Ring ring = Ring::get(op.getRing().getType(), adaptor.getRing());
+    Value item = only(adaptor.getItem());
+    waitFor(e, ring.fullBarrier(e, item), parityOf(e, ring, item));
+    rewriter.replaceOp(op, ring.bufs(e, item));
+    return success();
+  }
+};
+
+struct ReleaseLowering : Lowering<ReleaseOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(ReleaseOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emit e{rewriter, op.getLoc()};
+    Ring ring = Ring::get(op.getRing().getType(), adaptor.getRing());
+    InlineAsm arrive(e);
+    std::string barrier = arrive.use(ring.emptyBarrier(e, only(adaptor.getItem())));
+    arrive << "{\n.reg .pred first;\nsetp.eq.u32 first, " + arrive.use(kernels.of(op).lane) + ", 0;";
+    arrive << "@first mbarrier.arrive.shared::cta.b64 _, [" + barrier + "];\n}";
+    arrive.build();
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct CommitLowering : Lowering<CommitOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(CommitOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Emit e{rewriter, op.getLoc()};
+    Ring ring = Ring::get(op.getRing().getType(), adaptor.getRing());
+    InlineAsm arrive(e);
+    std::string barrier = arrive.use(ring.fullBarrier(e, only(adaptor.getItem())));
+    arrive << "mbarrier.arrive.shared::cta.b64 _, [" + barrier + "];";
+    arrive.build();
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+} // namespace
+
+Value Ring::fullBarrier(const Emit &e, Value item) const {
+  return e.add(barriers, e.mul(slot(e, item), kBarrierBytes));
+}
+Value Ring::emptyBarrier(const Emit &e, Value item) const {
+  return e.add(fullBarrier(e, item), type.getDepth() * kBarrierBytes);
+}
+
+void attn::nvvm::initBarriers(const Emit &e, KernelOp kernel, const KernelState &state) {
+  InlineAsm init(e);
+  std::string smem = init.use(state.smem);
+  init << "{\n.reg .pred one;\nsetp.eq.u32 one, " + init.use(state.thread) + ", 0;";
+  kernel.walk([&](AllocOp alloc) {
+    auto ring = dyn_cast<RingType>(alloc.getType());
+    for (int64_t slot = 0; ring && slot < 2 * ring.getDepth(); ++slot)
+      init << "@one mbarrier.init.shared::cta.b64 [" + smem + "+" +
+                  Twine(int64_t(*alloc.getBarriers()) + slot * kBarrierBytes) + "], " +
+                  Twine(slot < ring.getDepth() ? 1 : int64_t(*alloc.getReaders())) + ";";
+  });
+  init << "@one fence.mbarrier_init.release.cluster;\n}";
+  init.build();
+}
+
+LogicalResult attn::nvvm::checkMbarrier(Operation *op) {
+  if (auto alloc = dyn_cast<AllocOp>(op); alloc && isa<RingType>(alloc.getType())) {
+    if (op->getParentOfType<RoleOp>())
+      return op->emitOpError("stands in a role; a ring on this family is the block's");
+    if (!alloc.getReaders())
+      return op->emitOpError("does not say how many warps release an item");
+    if (!alloc.getBarriers())
+      return op->emitOpError("has no barriers; run attn-plan-memory first");
+  }
+  if (isa<CommitOp>(op) && !op->getParentOfType<RoleOp>().getElect())
+    return op->emitOpError("expects a role of one thread ('elect'): an item is filled by one arrival");
+  return success();
+}
+
+void attn::nvvm::populateMbarrierPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
+  patterns.add<AcquireLowering, WaitLowering, ReleaseLowering, CommitLowering>(types, kernels, patterns.getContext());
+}
