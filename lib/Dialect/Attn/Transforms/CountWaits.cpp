@@ -18,6 +18,7 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "attn/Analysis/InFlight.h"
+#include "attn/Analysis/RingProtocol.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -41,16 +42,27 @@ struct CountWaits : attn::impl::CountWaitsPassBase<CountWaits> {
 };
 } // namespace
 
+/// Reports what is wrong with the rings of a kernel.
+static LogicalResult report(ArrayRef<RingProblem> problems) {
+  for (const RingProblem &problem : problems)
+    problem.op->emitOpError(problem.message);
+  return success(problems.empty());
+}
+
 void CountWaits::runOnOperation() {
   Builder builder(&getContext());
-  WalkResult result = getOperation().walk([&](RoleOp role) -> WalkResult {
+  getOperation().walk([&](KernelOp kernel) {
+    if (hasSeveralRoles(kernel) && failed(report(checkRingProtocol(kernel))))
+      signalPassFailure();
+  });
+  getOperation().walk([&](RoleOp role) {
     if (hasSeveralRoles(role->getParentOfType<KernelOp>()))
       return WalkResult::advance();
     InFlight inFlight(role);
-    for (const RingProblem &problem : inFlight.getProblems())
-      problem.op->emitOpError(problem.message);
-    if (!inFlight.getProblems().empty())
+    if (failed(report(inFlight.getProblems()))) {
+      signalPassFailure();
       return WalkResult::interrupt();
+    }
     role.walk([&](WaitOp wait) {
       if (std::optional<int64_t> leaves = inFlight.getLeaves(wait)) {
         wait.setLeavesAttr(builder.getI64IntegerAttr(*leaves));
@@ -60,6 +72,4 @@ void CountWaits::runOnOperation() {
     });
     return WalkResult::advance();
   });
-  if (result.wasInterrupted())
-    signalPassFailure();
 }

@@ -13,6 +13,7 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "attn/Analysis/InFlight.h"
+#include "attn/Analysis/RingProtocol.h"
 #include "attn/Analysis/SharedAllocs.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/IR/Target.h"
@@ -49,6 +50,7 @@ private:
   void roles(KernelOp kernel);
   void memory(KernelOp kernel);
   void rings(RoleOp role);
+  void protocol(KernelOp kernel);
 
   /// Reports a broken promise.
   void broken(Operation *op, StringRef pass, const Twine &what) {
@@ -224,6 +226,14 @@ void Checker::memory(KernelOp kernel) {
   });
 }
 
+/// G1, G2, V1 and what roles expect of each other, recomputed.
+void Checker::protocol(KernelOp kernel) {
+  for (const RingProblem &problem : checkRingProtocol(kernel)) {
+    problem.op->emitOpError(problem.message) << "; attn-partition-roles or attn-schedule-sweep should have ordered it";
+    ok = false;
+  }
+}
+
 /// V1, G2 and the order of fills and reads, recomputed.
 void Checker::rings(RoleOp role) {
   InFlight inFlight(role);
@@ -256,6 +266,8 @@ void Checker::partitioned() {
     memory(kernel);
     if (kernel.getThreads())
       roles(kernel);
+    if (hasSeveralRoles(kernel))
+      protocol(kernel);
   }
 }
 
