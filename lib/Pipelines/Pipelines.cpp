@@ -47,6 +47,8 @@ void attn::buildMapStage(OpPassManager &pm, const MapStageOptions &) {
 void attn::buildPartitionStage(OpPassManager &pm, const PartitionStageOptions &) {
   pm.addPass(createPartitionRolesPass());
   pm.addPass(createAssignFragmentsPass());
+  pm.addPass(createSkipRescalePass());
+  pm.addPass(createScheduleSweepPass());
   pm.addPass(createLowerTilesPass());
   pm.addPass(createPlanMemoryPass());
   pm.addPass(createCountWaitsPass());

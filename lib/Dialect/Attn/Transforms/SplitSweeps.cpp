@@ -80,7 +80,8 @@ static SmallVector<Segment> getSegments(OpBuilder &builder, SweepOp sweep) {
   Value plainLo = sweep.getPlainLo();
   if (plainLo != lo)
     plainLo = clamp<arith::MinSIOp>(builder, loc, clamp<arith::MaxSIOp>(builder, loc, plainLo, lo), hi);
-  Value plainHi = sweep.getPlainHi();
+  // `edge 0`: no block lies between plainHi and hi.
+  Value plainHi = sweep.getEdge() == 0 ? hi : sweep.getPlainHi();
   if (plainHi != hi)
     plainHi = clamp<arith::MinSIOp>(builder, loc, clamp<arith::MaxSIOp>(builder, loc, plainHi, plainLo), hi);
 

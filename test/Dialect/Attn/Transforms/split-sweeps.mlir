@@ -150,3 +150,26 @@ func.func @nested_region(%lo: i32, %hi: i32, %phi: i32, %x: !t, %cap: memref<?xi
   }
   return %r : !t
 }
+
+// -----
+
+!t = tensor<16x8xf32>
+!b = tensor<16x8xi1>
+
+// `edge 0` promises that nothing lies between plainHi and hi: one plain loop, whatever plainHi is.
+// CHECK-LABEL: func.func @edge_0
+// CHECK-SAME: %[[HI:[^:]*]]: i32, %{{[^:]*}}: i32, %[[X:[^:]*]]: tensor
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[HI]] step %{{.*}} iter_args(%[[A:.*]] = %[[X]])
+// CHECK-NEXT: scf.yield %[[A]]
+// CHECK-NOT: scf.for
+// CHECK: return
+// REMARK: split into loops: {{.*}}loops=plain
+func.func @edge_0(%hi: i32, %phi: i32, %x: !t, %v: !b) -> !t {
+  %c0 = arith.constant 0 : i32
+  %r = attn.sweep descending %c0 to %hi plain %c0 to %phi edge 0 init(%x : !t) -> !t {
+  ^bb0(%t: i32, %j: i32, %a: !t):
+    %m = attn.mask %a where %v : !t, !b
+    attn.yield %m : !t
+  }
+  return %r : !t
+}

@@ -149,6 +149,52 @@ def AssignFragmentsPass : Pass<"attn-assign-fragments", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def SkipRescalePass : Pass<"attn-skip-rescale", "::mlir::ModuleOp"> {
+  let summary = "Rescale accumulators only when a maximum has grown";
+  let description = [{
+    Consumes kernels whose schedule has `skip = s`, with a sweep that rescales an accumulator by a running maximum m (in
+    powers of two). Produces a vote in every step, a maximum that stays where it is unless a row of the warp grew by more
+    than s, and a branch around the rescaling:
+
+    | before | after |
+    |---|---|
+    | `m1 = maxnumf m, mc` | `mw = maxnumf m, mc`; `grow = attn.any (mw - m > s)`; `m1 = select grow, mw, m` |
+    | `os = mulf o, spread(exp2(m - m1))` | `os = scf.if grow { mulf o, spread(exp2(m - m1)) } else { o }` |
+
+    Without `skip` nothing changes. Never fails. Remarks: every accumulator; missed: there is none.
+    Example: test/Dialect/Attn/Transforms/skip-rescale.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def ScheduleSweepPass : Pass<"attn-schedule-sweep", "::mlir::ModuleOp"> {
+  let summary = "Overlap the steps of a sweep as the schedule's order says";
+  let description = [{
+    Consumes kernels with roles and fragments, family wgmma; other families are left alone. Every sweep with products
+    becomes, after the entries of the schedule's `order` (`#attn.schedule` lists them), a prologue, a sweep that works on
+    two steps at once, and an epilogue; without an entry `@1` one sweep in another order. Every product is issued
+    asynchronously and awaited; `leaves` and `keep` are filled in. The range loses the block that comes first; it may
+    become empty. Without an order each product is awaited where it stands.
+
+    ```
+    order = ["S", "PV@1", "await S", "P", "await PV"]
+      S 0, P 0                                      prologue
+      u = 0 .. n - 2:  S u+1, PV u, P u+1           sweep, carrying P
+      PV n-1                                        epilogue
+    ```
+
+    What no entry names follows its users or, if nobody named uses it, its operands. Waits for rings stand in front of
+    the first reader, releases behind the await that retires the last one. Sweeps that only fill rings are rotated alike:
+    loads in the order of the waits, with their lags; their prologue stands in front of what is filled once a tile.
+
+    Fails if an entry names no op, or an op twice; a product has no entry or stays in flight at the end of a step; a value
+    is needed before it is computed or awaited (the message names both entries). Remarks: order, lag, carried values and
+    registers; missed: a value of more than 32 registers that travels without an entry.
+    Example: test/Dialect/Attn/Transforms/schedule-sweep.mlir.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def PlanMemoryPass : Pass<"attn-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Place every buffer in shared memory";
   let description = [{
@@ -184,7 +230,7 @@ def SplitSweepsPass : Pass<"attn-split-sweeps", "::mlir::ModuleOp"> {
 
     | loop | exists |
     |---|---|
-    | masked, [plainHi, hi) | if `plainHi` and `hi` are different values |
+    | masked, [plainHi, hi) | if `plainHi` and `hi` are different values and `edge` is not 0 |
     | plain, [plainLo, plainHi) | unless `plainLo` and `plainHi` are one value: then one masked loop does all |
     | masked, [lo, plainLo) | if `lo` and `plainLo` are different values |
 

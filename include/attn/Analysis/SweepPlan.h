@@ -1,0 +1,81 @@
+//===- SweepPlan.h - what a rotated sweep does when -----------------*- C++ -*-===//
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A list of named ops, some of them one step behind the others, becomes a place for every op of a sweep's body, or a
+// message why the list cannot be right. Nothing is rewritten.
+//
+//===----------------------------------------------------------------------===//
+#ifndef ATTN_ANALYSIS_SWEEPPLAN_H
+#define ATTN_ANALYSIS_SWEEPPLAN_H
+
+#include "attn/Analysis/SweepOrder.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace attn {
+
+/// The body of a sweep as a graph.
+class SweepBody {
+public:
+  explicit SweepBody(SweepOp sweep);
+
+  /// Where a value that the body reads comes from: `value`, computed by `op` of the body so many steps ago.
+  struct Source {
+    mlir::Operation *op;
+    mlir::Value value;
+    int64_t distance; ///< 0, or 1 through a carried value
+  };
+  /// Absent for t, j, what is defined in front of the sweep, and what can be computed again from these.
+  std::optional<Source> getSource(mlir::Value read) const;
+
+  /// A pure function of t, j and values in front of the sweep: addresses, items, coordinates. It is computed wherever
+  /// it is read, for the step it is read for, so it has no place in a plan.
+  bool isRecomputed(mlir::Operation *op) const { return recomputed.contains(op); }
+  /// A carried value that the body never changes.
+  bool isInvariant(mlir::BlockArgument carried) const;
+
+  /// What the op reads, regions included.
+  static llvm::SetVector<mlir::Value> getInputs(mlir::Operation *op);
+
+  SweepOp sweep;
+  mlir::Block &block;
+  mlir::Operation *yield;
+
+private:
+  llvm::DenseSet<mlir::Operation *> recomputed;
+};
+
+/// One action of the rotated body, on the step that is `lag` behind the newest.
+struct PlanStep {
+  enum class Kind { Op, Await, Release, Take, Give, Pin };
+  Kind kind = Kind::Op;
+  int64_t lag = 0;
+  mlir::Operation *op = nullptr;         ///< Op, Release: the op of the body
+  llvm::SmallVector<DotOp, 2> dots = {}; ///< Await: the products it retires, oldest first
+  mlir::Value pinned = {};               ///< Pin
+  std::string entry = {};                ///< the entry that placed it; empty: it follows its operands
+};
+
+struct SweepPlan {
+  llvm::SmallVector<PlanStep> steps;
+  /// The largest lag: how many steps the first action is ahead of the last.
+  int64_t lag = 0;
+  llvm::DenseMap<mlir::Operation *, int64_t> lags;
+  /// Rings in the order of their waits, and the lag of each.
+  llvm::MapVector<mlir::Value, int64_t> rings;
+  /// Ops that an entry places: values they carry are the schedule's own choice.
+  llvm::DenseSet<mlir::Operation *> named;
+};
+
+/// The plan that `order` asks for. Errors at the sweep or an op of it: unknown or doubled labels, products without an
+/// entry or without a wait, a value needed before it is there.
+mlir::FailureOr<SweepPlan> planSweep(const SweepBody &body, llvm::ArrayRef<OrderEntry> order);
+
+/// The plan of a sweep that only fills rings, in the order and with the lags that `rings` has for them.
+mlir::FailureOr<SweepPlan> planFills(const SweepBody &body, const llvm::MapVector<mlir::Value, int64_t> &rings);
+
+} // namespace attn
+
+#endif // ATTN_ANALYSIS_SWEEPPLAN_H

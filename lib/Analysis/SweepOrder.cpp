@@ -1,0 +1,90 @@
+//===- SweepOrder.cpp - the entries of a schedule's order
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Analysis/SweepOrder.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace attn;
+using Verb = OrderEntry::Verb;
+using Part = OrderEntry::Part;
+
+static FailureOr<OrderEntry> parseEntry(StringRef text, function_ref<InFlightDiagnostic()> emitError) {
+  OrderEntry entry;
+  entry.text = text.str();
+  auto [what, behind] = text.split('@');
+  if (text.contains('@') && (behind.getAsInteger(10, entry.lag) || entry.lag < 0))
+    return emitError() << "order entry \"" << text << "\" expects a number of steps behind '@'";
+  if (entry.lag > 1)
+    return emitError() << "order entry \"" << text << "\" works " << entry.lag
+                       << " steps behind; a sweep is rotated by one step at most";
+
+  auto [word, label] = what.split(' ');
+  if (!what.contains(' ')) {
+    label = word;
+    entry.verb = llvm::StringSwitch<Verb>(word).Case("take", Verb::Take).Case("give", Verb::Give).Default(Verb::Issue);
+  } else {
+    auto verb = llvm::StringSwitch<std::optional<Verb>>(word)
+                    .Case("await", Verb::Await)
+                    .Case("get", Verb::Get)
+                    .Case("put", Verb::Put)
+                    .Case("st", Verb::Store)
+                    .Case("pin", Verb::Pin)
+                    .Default(std::nullopt);
+    if (!verb)
+      return emitError() << "order entry \"" << text << "\" starts with an unknown verb '" << word
+                         << "'; there are await, get, put, st and pin";
+    entry.verb = *verb;
+  }
+  if (!entry.places() && entry.lag)
+    return emitError() << "order entry \"" << text << "\" takes no '@': it waits for what was issued before it";
+  if (entry.verb == Verb::Take || entry.verb == Verb::Give)
+    return entry;
+
+  auto [name, part] = label.split('.');
+  if (label.contains('.')) {
+    auto known = llvm::StringSwitch<std::optional<Part>>(part).Case("in", Part::In).Case("acc", Part::Acc).Default({});
+    if (!known || (entry.verb != Verb::Issue && entry.verb != Verb::Pin))
+      return emitError() << "order entry \"" << text << "\": only X.in and X.acc, alone or pinned, name a part";
+    entry.part = *known;
+  }
+  if (name.empty())
+    return emitError() << "order entry \"" << text << "\" names nothing";
+  entry.label = name.str();
+  return entry;
+}
+
+FailureOr<SmallVector<OrderEntry>> attn::parseOrder(ArrayRef<StringAttr> order,
+                                                    function_ref<InFlightDiagnostic()> emitError) {
+  SmallVector<OrderEntry> entries;
+  bool taken = false;
+  for (StringAttr text : order) {
+    FailureOr<OrderEntry> entry = parseEntry(text.getValue(), emitError);
+    if (failed(entry))
+      return failure();
+    if (entry->verb == Verb::Take || entry->verb == Verb::Give) {
+      if (taken == (entry->verb == Verb::Take))
+        return emitError() << "order expects \"take\" and \"give\" in turn, got two \"" << entry->text << "\"";
+      taken = !taken;
+    }
+    entries.push_back(std::move(*entry));
+  }
+  if (taken)
+    return emitError() << "order takes a turn that it does not give";
+  return entries;
+}
+
+SmallVector<StringAttr> attn::synchronousOrder(SweepOp sweep) {
+  SmallVector<StringAttr> order;
+  for (DotOp dot : sweep.getBody().getOps<DotOp>())
+    if (StringAttr label = dot.getLabelAttr()) {
+      order.push_back(label);
+      order.push_back(StringAttr::get(label.getContext(), "await " + label.getValue()));
+    }
+  return order;
+}

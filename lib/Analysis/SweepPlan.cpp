@@ -1,0 +1,560 @@
+//===- SweepPlan.cpp - what a rotated sweep does when
+//
+// Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The slice of an entry is what it takes to compute its op in the body, up to ops that have an entry of their own.
+//
+//   lags     an op works as far behind as the nearest of the entries whose slice holds it; what no slice holds follows
+//            its operands
+//   places   entry after entry: the rest of its slice, then its op. Waits for rings belong to slices like any op;
+//            a release stands behind the await that retires the last reader
+//
+//   order:  S, PV@1, await S, max, P, PV.acc         body                    step u of the rotated sweep
+//                                                    S  = Q K[i]             S  = Q K[u + 1]
+//           slice of P stops at max and S            mx = max S              O  = .. + P V[u]     P, O: carried
+//           slice of PV@1 stops at P and PV.acc      P  = 2^(S - mx)         mx, P of u + 1
+//                                                    O' = O * a + P V[i]     O * a
+//
+// A value defined at lag a and used at lag b, by way of d carried values, travels b - a + d steps: less than 0 is an
+// error, 0 needs the definition earlier in the list, more becomes carried values.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Analysis/SweepPlan.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace attn;
+using Verb = OrderEntry::Verb;
+using Part = OrderEntry::Part;
+using Kind = PlanStep::Kind;
+
+//===----------------------------------------------------------------------===//
+// The body as a graph
+//===----------------------------------------------------------------------===//
+
+llvm::SetVector<Value> SweepBody::getInputs(Operation *op) {
+  llvm::SetVector<Value> inputs;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (!op->isAncestor(operand.getParentRegion()->getParentOp()))
+        inputs.insert(operand);
+  });
+  return inputs;
+}
+
+SweepBody::SweepBody(SweepOp sweep) : sweep(sweep), block(sweep.getBody().front()), yield(block.getTerminator()) {
+  auto isKnown = [&](Value value) {
+    if (value.getParentBlock() != &block)
+      return true;
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return argument.getArgNumber() < 2 || isInvariant(argument);
+    return recomputed.contains(value.getDefiningOp());
+  };
+  // What is yielded is a state of the loop, however it is computed.
+  for (Operation &op : block.without_terminator())
+    if (op.getNumRegions() == 0 && isMemoryEffectFree(&op) && !llvm::is_contained(op.getUsers(), yield) &&
+        llvm::all_of(op.getOperands(), isKnown))
+      recomputed.insert(&op);
+}
+
+bool SweepBody::isInvariant(BlockArgument carried) const {
+  return carried.getArgNumber() >= 2 && yield->getOperand(carried.getArgNumber() - 2) == carried;
+}
+
+std::optional<SweepBody::Source> SweepBody::getSource(Value read) const {
+  if (read.getParentBlock() != &block)
+    return std::nullopt;
+  int64_t distance = 0;
+  if (auto argument = dyn_cast<BlockArgument>(read)) {
+    if (argument.getArgNumber() < 2 || isInvariant(argument))
+      return std::nullopt;
+    read = yield->getOperand(argument.getArgNumber() - 2);
+    distance = 1;
+  }
+  Operation *op = read.getDefiningOp();
+  if (!op || op->getBlock() != &block || isRecomputed(op))
+    return std::nullopt;
+  return Source{op, read, distance};
+}
+
+//===----------------------------------------------------------------------===//
+// Placing
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Planner {
+public:
+  Planner(const SweepBody &body, ArrayRef<OrderEntry> order) : body(body), sweep(body.sweep), order(order) {}
+  FailureOr<SweepPlan> run();
+
+private:
+  LogicalResult readBody();
+  LogicalResult resolve();
+  FailureOr<Operation *> find(const OrderEntry &entry);
+  Value nearestCarried(Value value) const;
+
+  void mark(Operation *op, int64_t lag, bool top);
+  int64_t lagOfOperands(Operation *op);
+  void place(Operation *op, int64_t lag, const OrderEntry &entry);
+  LogicalResult placeAwait(const OrderEntry &entry);
+  LogicalResult placeEntries();
+  void placeFollowers();
+  LogicalResult placeReleases();
+  LogicalResult check();
+  LogicalResult checkUse(const PlanStep &user, Operation *need, Value value, int64_t distance);
+
+  /// What must be done before `op` in the same step: ops whose results it reads, and the stores a commit publishes.
+  SmallVector<Operation *> getNeeds(Operation *op);
+  /// Where the results of `op` are there: for a product where it is waited for. -1: nowhere.
+  int64_t readyAt(Operation *op) const;
+  int64_t placeOf(Operation *op) const;
+  std::string describe(Operation *op) const;
+
+  const SweepBody &body;
+  SweepOp sweep;
+  ArrayRef<OrderEntry> order;
+  SweepPlan plan;
+  SmallVector<Operation *> nodes; ///< ops that get a place, in program order
+  SmallVector<ReleaseOp> releases;
+  llvm::StringMap<SmallVector<Operation *, 1>> labels;            ///< ops by label
+  SmallVector<Operation *> targets;                               ///< what each entry places; null for turns
+  llvm::DenseMap<Operation *, SmallVector<Operation *, 1>> after; ///< order that is not in operands
+  llvm::DenseMap<Operation *, int64_t> leastLag;                  ///< memory of lagOfOperands
+  SmallVector<DotOp> open;                                        ///< products issued and not waited for
+};
+} // namespace
+
+static StringAttr labelOf(Operation *op) { return op->getAttrOfType<StringAttr>("label"); }
+static StringAttr ringLabel(Value ring) {
+  auto alloc = ring.getDefiningOp<AllocOp>();
+  return alloc ? alloc.getLabelAttr() : StringAttr();
+}
+/// "S", or attn.any where there is no label.
+std::string Planner::describe(Operation *op) const {
+  StringAttr label = labelOf(op);
+  if (auto wait = dyn_cast<WaitOp>(op))
+    label = ringLabel(wait.getRing());
+  std::string text = op->getName().getStringRef().str();
+  return label ? text + " \"" + label.str() + "\"" : text;
+}
+
+LogicalResult Planner::readBody() {
+  for (Operation &op : body.block.without_terminator()) {
+    if (isa<SyncOp, DrainOp, TurnOp, PinOp, AwaitOp, SweepOp>(op))
+      return op.emitOpError("cannot be scheduled: it orders what is around it");
+    bool hidden = false;
+    for (Region &region : op.getRegions())
+      region.walk([&](Operation *inner) { hidden |= isa<DotOp, WaitOp, ReleaseOp, AcquireOp>(inner); });
+    if (hidden)
+      return op.emitOpError("cannot be scheduled: it has products or waits for rings inside");
+    if (auto dot = dyn_cast<DotOp>(op); dot && dot.getAsync())
+      return op.emitOpError("is scheduled already");
+    if (auto release = dyn_cast<ReleaseOp>(op))
+      releases.push_back(release);
+    else if (!body.isRecomputed(&op))
+      nodes.push_back(&op);
+    if (StringAttr label = labelOf(&op); label && !isa<StoreOp>(op))
+      labels[label].push_back(&op);
+  }
+  for (auto [argument, value] : llvm::zip_equal(body.block.getArguments().drop_front(2), body.yield->getOperands()))
+    if (!body.isInvariant(argument) && !body.getSource(value))
+      return body.yield->emitOpError("carries a value that no step computes");
+  // Stores into a slot are its filling once committed, and only then can it be waited for.
+  for (Operation *node : nodes)
+    if (auto commit = dyn_cast<CommitOp>(node)) {
+      for (Operation *other : nodes) {
+        if (other == node)
+          break;
+        Value dest = isa<StoreOp>(other) ? cast<StoreOp>(other).getDest() : Value();
+        auto slot = dest ? dest.getDefiningOp<AcquireOp>() : AcquireOp();
+        if (slot && slot.getRing() == commit.getRing())
+          after[node].push_back(other);
+      }
+      for (Operation *other : nodes)
+        if (auto wait = dyn_cast<WaitOp>(other);
+            wait && wait.getRing() == commit.getRing() && node->isBeforeInBlock(wait))
+          after[wait].push_back(node);
+    }
+  return success();
+}
+
+/// The op that an entry places.
+FailureOr<Operation *> Planner::find(const OrderEntry &entry) {
+  auto error = [&]() -> InFlightDiagnostic { return sweep.emitOpError("order entry \"") << entry.text << "\" "; };
+  if (entry.verb == Verb::Get || entry.verb == Verb::Put) {
+    auto fits = [&](Operation *node) {
+      if (auto wait = dyn_cast<WaitOp>(node); wait && entry.verb == Verb::Get)
+        return ringLabel(wait.getRing()) == entry.label;
+      auto commit = dyn_cast<CommitOp>(node);
+      return commit && entry.verb == Verb::Put && ringLabel(commit.getRing()) == entry.label;
+    };
+    auto it = llvm::find_if(nodes, fits);
+    if (it == nodes.end())
+      return error() << "names a ring that the sweep does not " << (entry.verb == Verb::Get ? "wait for" : "commit");
+    return *it;
+  }
+  if (entry.verb == Verb::Store) {
+    auto fits = [&](Operation *node) {
+      auto store = dyn_cast<StoreOp>(node);
+      Operation *value = store ? store.getValue().getDefiningOp() : nullptr;
+      return store && (store.getLabel() == entry.label || (value && labelOf(value) == StringRef(entry.label)));
+    };
+    auto it = llvm::find_if(nodes, fits);
+    if (it == nodes.end())
+      return error() << "names a value that the sweep does not store";
+    return *it;
+  }
+  auto it = labels.find(entry.label);
+  if (it == labels.end()) {
+    InFlightDiagnostic diag = error() << "names no op of the sweep; labelled are:";
+    llvm::SmallSetVector<StringAttr, 8> known;
+    for (Operation *node : nodes)
+      if (StringAttr label = labelOf(node); label && !isa<StoreOp>(node))
+        known.insert(label);
+    for (StringAttr label : known)
+      diag << " " << label.getValue();
+    return diag;
+  }
+  if (it->second.size() > 1)
+    return error() << "could mean any of " << it->second.size() << " ops with this label";
+  Operation *op = it->second.front();
+  if (entry.part == Part::Result)
+    return op;
+  auto dot = dyn_cast<DotOp>(op);
+  Value operand = entry.part == Part::In ? op->getOperand(0) : dot ? dot.getAcc() : Value();
+  std::optional<SweepBody::Source> source = operand ? body.getSource(operand) : std::nullopt;
+  if (!source || source->distance)
+    return error() << "names an operand that the step does not compute";
+  return source->op;
+}
+
+/// The value nearest to `value`, along its uses, that the next step gets; itself if there is none.
+Value Planner::nearestCarried(Value value) const {
+  SmallVector<Value> level{value};
+  llvm::DenseSet<Value> seen{value};
+  while (!level.empty()) {
+    SmallVector<Value> next;
+    for (Value v : level) {
+      if (llvm::is_contained(body.yield->getOperands(), v))
+        return v;
+      for (Operation *user : v.getUsers())
+        if (Operation *op = body.block.findAncestorOpInBlock(*user))
+          for (Value result : op->getResults())
+            if (seen.insert(result).second)
+              next.push_back(result);
+    }
+    level = std::move(next);
+  }
+  return value;
+}
+
+SmallVector<Operation *> Planner::getNeeds(Operation *op) {
+  SmallVector<Operation *> needs;
+  for (Value input : SweepBody::getInputs(op))
+    if (std::optional<SweepBody::Source> source = body.getSource(input); source && !source->distance)
+      needs.push_back(source->op);
+  if (auto it = after.find(op); it != after.end())
+    llvm::append_range(needs, it->second);
+  return needs;
+}
+
+/// What each entry is about, and from that the lag of every op.
+LogicalResult Planner::resolve() {
+  llvm::DenseMap<Operation *, const OrderEntry *> entryOf;
+  for (const OrderEntry &entry : order) {
+    Operation *&target = targets.emplace_back(nullptr);
+    if (entry.verb == Verb::Take || entry.verb == Verb::Give)
+      continue;
+    FailureOr<Operation *> op = find(entry);
+    if (failed(op))
+      return failure();
+    target = *op;
+    if (entry.verb == Verb::Await) {
+      if (!isa<DotOp>(target))
+        return sweep.emitOpError("order entry \"")
+               << entry.text << "\" waits for " << describe(target) << ", which is no product";
+      continue;
+    }
+    if (entry.verb == Verb::Pin && entry.part == Part::Result)
+      continue;
+    const OrderEntry *&first = entryOf[target];
+    bool pin = entry.verb == Verb::Pin || (first && first->verb == Verb::Pin);
+    if (first && !pin && first->part == entry.part && first->verb == entry.verb)
+      return sweep.emitOpError("order entry \"") << entry.text << "\" stands there twice";
+    if (first && first->lag != entry.lag)
+      return sweep.emitOpError("order entries \"")
+             << first->text << "\" and \"" << entry.text << "\" place one op, " << describe(target) << ", in two steps";
+    first = &entry;
+    plan.named.insert(target);
+  }
+  for (DotOp dot : body.block.getOps<DotOp>())
+    if (!plan.named.contains(dot))
+      return dot.emitOpError("has no entry in the order of the schedule: it names every product of a sweep");
+
+  for (auto [entry, target] : llvm::zip_equal(order, targets)) {
+    if (entry.verb == Verb::Pin && entry.part == Part::Result)
+      mark(nearestCarried(target->getResult(0)).getDefiningOp(), entry.lag, false);
+    else if (entry.places())
+      mark(target, entry.lag, true);
+  }
+  for (Operation *node : nodes)
+    if (!plan.lags.contains(node))
+      mark(node, lagOfOperands(node), true);
+  for (Operation *node : nodes) {
+    plan.lag = std::max(plan.lag, plan.lags[node]);
+    if (isa<MaskOp>(node) && plan.lags[node])
+      return node->emitOpError("is a step behind: the plain range of a sweep is that of its newest step");
+  }
+  return success();
+}
+
+void Planner::mark(Operation *op, int64_t lag, bool top) {
+  if (!top && plan.named.contains(op))
+    return;
+  auto [it, isNew] = plan.lags.try_emplace(op, lag);
+  if (!isNew && it->second <= lag)
+    return;
+  it->second = lag;
+  for (Operation *need : getNeeds(op))
+    mark(need, lag, false);
+}
+
+/// How far behind an op must be at least, because a named op that it needs is.
+int64_t Planner::lagOfOperands(Operation *op) {
+  if (auto it = leastLag.find(op); it != leastLag.end())
+    return it->second;
+  int64_t lag = 0;
+  for (Operation *need : getNeeds(op))
+    lag = std::max(lag, plan.named.contains(need) ? plan.lags[need] : lagOfOperands(need));
+  return leastLag[op] = lag;
+}
+
+int64_t Planner::placeOf(Operation *op) const {
+  auto it = llvm::find_if(plan.steps, [&](const PlanStep &step) { return step.kind == Kind::Op && step.op == op; });
+  return it == plan.steps.end() ? -1 : it - plan.steps.begin();
+}
+
+int64_t Planner::readyAt(Operation *op) const {
+  auto dot = dyn_cast<DotOp>(op);
+  if (!dot)
+    return placeOf(op);
+  auto retires = [&](const PlanStep &step) { return llvm::is_contained(step.dots, dot); };
+  auto it = llvm::find_if(plan.steps, retires);
+  return it == plan.steps.end() ? -1 : it - plan.steps.begin();
+}
+
+/// The rest of the slice of `op`, then `op`. An op of a smaller lag has its place in an earlier step.
+void Planner::place(Operation *op, int64_t lag, const OrderEntry &entry) {
+  if (plan.lags[op] != lag || placeOf(op) >= 0)
+    return;
+  // Waits last: nobody waits longer than for what comes next.
+  for (bool waits : {false, true})
+    for (Operation *need : getNeeds(op))
+      if (isa<WaitOp>(need) == waits && !plan.named.contains(need))
+        place(need, lag, entry);
+  PlanStep &step = plan.steps.emplace_back();
+  step.lag = lag, step.op = op, step.entry = entry.text;
+  if (auto dot = dyn_cast<DotOp>(op))
+    open.push_back(dot);
+}
+
+/// Products are done in the order they are issued, so the wait for one retires all older ones.
+LogicalResult Planner::placeAwait(const OrderEntry &entry) {
+  auto *it = llvm::find_if(open, [&](DotOp dot) { return dot.getLabel() == entry.label; });
+  if (it == open.end())
+    return sweep.emitOpError("order entry \"")
+           << entry.text << "\" waits for nothing: product \"" << entry.label << "\" is "
+           << (llvm::any_of(plan.steps,
+                            [&](const PlanStep &step) {
+                              return llvm::any_of(step.dots, [&](DotOp dot) { return dot.getLabel() == entry.label; });
+                            })
+                   ? "done"
+                   : "not issued before");
+  PlanStep &step = plan.steps.emplace_back();
+  step.kind = Kind::Await, step.entry = entry.text;
+  step.dots.assign(open.begin(), std::next(it));
+  open.erase(open.begin(), std::next(it));
+  return success();
+}
+
+LogicalResult Planner::placeEntries() {
+  for (auto [entry, target] : llvm::zip_equal(order, targets)) {
+    switch (entry.verb) {
+    case Verb::Take:
+    case Verb::Give: {
+      PlanStep &step = plan.steps.emplace_back();
+      step.kind = entry.verb == Verb::Take ? Kind::Take : Kind::Give, step.entry = entry.text;
+      break;
+    }
+    case Verb::Await:
+      if (failed(placeAwait(entry)))
+        return failure();
+      break;
+    case Verb::Pin: {
+      Value value = target->getResult(0);
+      if (entry.part == Part::Result)
+        value = nearestCarried(value);
+      place(value.getDefiningOp(), entry.lag, entry);
+      PlanStep &step = plan.steps.emplace_back();
+      step.kind = Kind::Pin, step.lag = entry.lag, step.pinned = value, step.entry = entry.text;
+      break;
+    }
+    default:
+      place(target, entry.lag, entry);
+    }
+  }
+  if (open.empty())
+    return success();
+  return sweep.emitOpError("order leaves product \"")
+         << open.front().getLabel().value_or("") << "\" in flight at the end of a step; add \"await "
+         << open.front().getLabel().value_or("") << "\"";
+}
+
+/// Ops in no slice, each behind the last of its operands, in program order among themselves.
+void Planner::placeFollowers() {
+  for (Operation *node : nodes) {
+    if (placeOf(node) >= 0)
+      continue;
+    int64_t lag = plan.lags[node], at = 0;
+    auto behind = [&](Operation *need) { at = std::max(at, readyAt(need) + 1); };
+    for (Value input : SweepBody::getInputs(node))
+      if (std::optional<SweepBody::Source> source = body.getSource(input);
+          source && lag - plan.lags[source->op] + source->distance == 0)
+        behind(source->op);
+    if (auto it = after.find(node); it != after.end())
+      llvm::for_each(it->second, behind);
+    while (at > 0 && at < static_cast<int64_t>(plan.steps.size()) && plan.steps[at].entry.empty())
+      ++at;
+    PlanStep step;
+    step.lag = lag, step.op = node;
+    plan.steps.insert(plan.steps.begin() + at, std::move(step));
+  }
+}
+
+/// Each behind the last reader of what was waited for: of a product, behind the wait for it.
+LogicalResult Planner::placeReleases() {
+  for (ReleaseOp release : releases) {
+    auto waits = llvm::make_filter_range(body.block.getOps<WaitOp>(), [&](WaitOp wait) {
+      return wait.getRing() == release.getRing() && wait.getItem() == release.getItem();
+    });
+    if (waits.empty())
+      return release.emitOpError("releases an item that the sweep does not wait for");
+    WaitOp wait = *waits.begin();
+    int64_t lag = plan.lags[wait], at = placeOf(wait);
+    for (Operation *user : wait->getUsers()) {
+      Operation *reader = body.block.findAncestorOpInBlock(*user);
+      int64_t readerLag = plan.lags[reader], ready = readyAt(reader);
+      if (std::pair(readerLag, ready) > std::pair(lag, at))
+        lag = readerLag, at = ready;
+    }
+    while (at + 1 < static_cast<int64_t>(plan.steps.size()) && plan.steps[at + 1].kind == Kind::Release)
+      ++at;
+    PlanStep step;
+    step.kind = Kind::Release, step.lag = lag, step.op = release;
+    plan.steps.insert(plan.steps.begin() + at + 1, std::move(step));
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Is it right?
+//===----------------------------------------------------------------------===//
+
+/// That `user` comes after `need`, whose value (null: whose effect) of so many steps ago it uses.
+LogicalResult Planner::checkUse(const PlanStep &user, Operation *need, Value value, int64_t distance) {
+  int64_t at = placeOf(user.op), ready = readyAt(need), rounds = user.lag - plan.lags[need] + distance;
+  std::string who = user.entry.empty() ? describe(user.op) : "order entry \"" + user.entry + "\"";
+  if (rounds > 0 && value && isa<BufType>(value.getType()))
+    return sweep.emitOpError() << who << " reads, a step behind, the slot that " << describe(need)
+                               << " got: give both the same '@'";
+  if (rounds > 0 || (rounds == 0 && ready < at))
+    return success();
+  InFlightDiagnostic diag = sweep.emitOpError() << who << " needs ";
+  if (value)
+    diag << value.getType() << " of ";
+  diag << describe(need);
+  if (rounds == 0 && placeOf(need) < at)
+    diag << ", still in flight: order entry \"" << plan.steps[ready].entry << "\" comes later in the same step";
+  else
+    diag << ", which order entry \"" << plan.steps[placeOf(need)].entry << "\" computes "
+         << (rounds ? "a step later" : "later in the same step");
+  diag.attachNote(need->getLoc()) << "this value";
+  return diag;
+}
+
+LogicalResult Planner::check() {
+  for (const PlanStep &step : plan.steps) {
+    if (step.kind != Kind::Op)
+      continue;
+    for (Value input : SweepBody::getInputs(step.op))
+      if (std::optional<SweepBody::Source> source = body.getSource(input))
+        if (failed(checkUse(step, source->op, source->value, source->distance)))
+          return failure();
+    if (auto it = after.find(step.op); it != after.end())
+      for (Operation *need : it->second)
+        if (failed(checkUse(step, need, Value(), 0)))
+          return failure();
+  }
+  return success();
+}
+
+FailureOr<SweepPlan> Planner::run() {
+  if (failed(readBody()) || failed(resolve()) || failed(placeEntries()))
+    return failure();
+  placeFollowers();
+  if (failed(check()) || failed(placeReleases()))
+    return failure();
+  for (const PlanStep &step : plan.steps)
+    if (auto wait = dyn_cast_or_null<WaitOp>(step.op))
+      plan.rings.insert({wait.getRing(), step.lag});
+  return std::move(plan);
+}
+
+FailureOr<SweepPlan> attn::planSweep(const SweepBody &body, ArrayRef<OrderEntry> order) {
+  return Planner(body, order).run();
+}
+
+//===----------------------------------------------------------------------===//
+// Sweeps that fill rings
+//===----------------------------------------------------------------------===//
+
+/// The ring an op of a filling sweep is for.
+static Value ringOf(Operation *op) {
+  if (auto acquire = dyn_cast<AcquireOp>(op))
+    return acquire.getRing();
+  if (auto copy = dyn_cast<CopyOp>(op))
+    return copy.getRing();
+  if (auto commit = dyn_cast<CommitOp>(op))
+    return commit.getRing();
+  return {};
+}
+
+FailureOr<SweepPlan> attn::planFills(const SweepBody &body, const llvm::MapVector<Value, int64_t> &rings) {
+  SweepPlan plan;
+  llvm::MapVector<Value, SmallVector<Operation *>> fills;
+  for (auto [ring, lag] : rings)
+    fills[ring];
+  for (Operation &op : body.block.without_terminator()) {
+    if (body.isRecomputed(&op))
+      continue;
+    Value ring = ringOf(&op);
+    if (!ring)
+      return op.emitOpError("cannot be scheduled: beside addresses, a sweep that fills rings only acquires, copies "
+                            "and commits");
+    fills[ring].push_back(&op);
+  }
+  for (auto &[ring, ops] : fills)
+    for (Operation *op : ops) {
+      PlanStep &step = plan.steps.emplace_back();
+      step.op = op, step.lag = rings.lookup(ring);
+      plan.lags[op] = step.lag;
+      plan.lag = std::max(plan.lag, step.lag);
+    }
+  return plan;
+}
