@@ -79,6 +79,76 @@ FailureOr<SmallVector<OrderEntry>> attn::parseOrder(ArrayRef<StringAttr> order,
   return entries;
 }
 
+//===----------------------------------------------------------------------===//
+// What entries are about
+//===----------------------------------------------------------------------===//
+
+static StringAttr labelOf(Operation *op) { return op->getAttrOfType<StringAttr>("label"); }
+
+static StringAttr ringLabel(Value ring) {
+  auto alloc = ring.getDefiningOp<AllocOp>();
+  return alloc ? alloc.getLabelAttr() : StringAttr();
+}
+
+std::string attn::describe(Operation *op) {
+  StringAttr label = labelOf(op);
+  if (auto wait = dyn_cast<WaitOp>(op))
+    label = ringLabel(wait.getRing());
+  std::string text = op->getName().getStringRef().str();
+  return label ? text + " \"" + label.str() + "\"" : text;
+}
+
+/// Does the op do what a verb other than Issue asks for?
+static bool fits(Operation *op, const OrderEntry &entry) {
+  auto wait = dyn_cast<WaitOp>(op);
+  if (wait && entry.verb == Verb::Get)
+    return ringLabel(wait.getRing()) == entry.label;
+  auto commit = dyn_cast<CommitOp>(op);
+  if (commit && entry.verb == Verb::Put)
+    return ringLabel(commit.getRing()) == entry.label;
+  auto store = dyn_cast<StoreOp>(op);
+  if (!store || entry.verb != Verb::Store)
+    return false;
+  Operation *value = store.getValue().getDefiningOp();
+  return store.getLabel() == entry.label || (value && labelOf(value) == StringRef(entry.label));
+}
+
+FailureOr<Operation *> attn::findTarget(const SweepBody &body, const OrderEntry &entry) {
+  SweepOp sweep = body.sweep;
+  auto error = [&]() -> InFlightDiagnostic { return sweep.emitOpError("order entry \"") << entry.text << "\" "; };
+  SmallVector<Operation *> found, labelled;
+  bool byLabel = entry.verb == Verb::Issue || entry.verb == Verb::Await || entry.verb == Verb::Pin;
+  for (Operation &op : body.block.without_terminator()) {
+    StringAttr label = isa<StoreOp>(op) ? StringAttr() : labelOf(&op);
+    if (label)
+      labelled.push_back(&op);
+    if (byLabel ? label && label == StringRef(entry.label) : fits(&op, entry))
+      found.push_back(&op);
+  }
+  if (found.size() > 1)
+    return error() << "could mean any of " << found.size() << " ops";
+  if (found.empty() && byLabel) {
+    InFlightDiagnostic diag = error() << "names no op of the sweep; labelled are:";
+    for (Operation *op : labelled)
+      diag << " " << labelOf(op).getValue();
+    return diag;
+  }
+  if (found.empty())
+    return error() << "names a " << (entry.verb == Verb::Store ? "value" : "ring") << " that the sweep does not "
+                   << (entry.verb == Verb::Get   ? "wait for"
+                       : entry.verb == Verb::Put ? "commit"
+                                                 : "store");
+  Operation *op = found.front();
+  if (entry.part == Part::Result)
+    return op;
+  auto dot = dyn_cast<DotOp>(op);
+  Value operand = entry.part == Part::In ? op->getOperand(0) : dot ? dot.getAcc() : Value();
+  std::optional<SweepBody::Source> source = operand ? body.getSource(operand) : std::nullopt;
+  if (!source || source->distance)
+    return error() << "names an operand that the step does not compute";
+  return source->op;
+}
+
 SmallVector<StringAttr> attn::synchronousOrder(SweepOp sweep) {
   SmallVector<StringAttr> order;
   for (DotOp dot : sweep.getBody().getOps<DotOp>())

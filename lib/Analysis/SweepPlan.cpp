@@ -26,62 +26,12 @@
 #include "attn/Analysis/SweepPlan.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace attn;
 using Verb = OrderEntry::Verb;
 using Part = OrderEntry::Part;
 using Kind = PlanStep::Kind;
-
-//===----------------------------------------------------------------------===//
-// The body as a graph
-//===----------------------------------------------------------------------===//
-
-llvm::SetVector<Value> SweepBody::getInputs(Operation *op) {
-  llvm::SetVector<Value> inputs;
-  op->walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      if (!op->isAncestor(operand.getParentRegion()->getParentOp()))
-        inputs.insert(operand);
-  });
-  return inputs;
-}
-
-SweepBody::SweepBody(SweepOp sweep) : sweep(sweep), block(sweep.getBody().front()), yield(block.getTerminator()) {
-  auto isKnown = [&](Value value) {
-    if (value.getParentBlock() != &block)
-      return true;
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      return argument.getArgNumber() < 2 || isInvariant(argument);
-    return recomputed.contains(value.getDefiningOp());
-  };
-  // What is yielded is a state of the loop, however it is computed.
-  for (Operation &op : block.without_terminator())
-    if (op.getNumRegions() == 0 && isMemoryEffectFree(&op) && !llvm::is_contained(op.getUsers(), yield) &&
-        llvm::all_of(op.getOperands(), isKnown))
-      recomputed.insert(&op);
-}
-
-bool SweepBody::isInvariant(BlockArgument carried) const {
-  return carried.getArgNumber() >= 2 && yield->getOperand(carried.getArgNumber() - 2) == carried;
-}
-
-std::optional<SweepBody::Source> SweepBody::getSource(Value read) const {
-  if (read.getParentBlock() != &block)
-    return std::nullopt;
-  int64_t distance = 0;
-  if (auto argument = dyn_cast<BlockArgument>(read)) {
-    if (argument.getArgNumber() < 2 || isInvariant(argument))
-      return std::nullopt;
-    read = yield->getOperand(argument.getArgNumber() - 2);
-    distance = 1;
-  }
-  Operation *op = read.getDefiningOp();
-  if (!op || op->getBlock() != &block || isRecomputed(op))
-    return std::nullopt;
-  return Source{op, read, distance};
-}
 
 //===----------------------------------------------------------------------===//
 // Placing
@@ -96,7 +46,6 @@ public:
 private:
   LogicalResult readBody();
   LogicalResult resolve();
-  FailureOr<Operation *> find(const OrderEntry &entry);
   Value nearestCarried(Value value) const;
 
   void mark(Operation *op, int64_t lag, bool top);
@@ -104,6 +53,7 @@ private:
   void place(Operation *op, int64_t lag, const OrderEntry &entry);
   LogicalResult placeAwait(const OrderEntry &entry);
   LogicalResult placeEntries();
+  void placeFollower(Operation *node);
   void placeFollowers();
   LogicalResult placeReleases();
   LogicalResult check();
@@ -114,7 +64,6 @@ private:
   /// Where the results of `op` are there: for a product where it is waited for. -1: nowhere.
   int64_t readyAt(Operation *op) const;
   int64_t placeOf(Operation *op) const;
-  std::string describe(Operation *op) const;
 
   const SweepBody &body;
   SweepOp sweep;
@@ -122,27 +71,12 @@ private:
   SweepPlan plan;
   SmallVector<Operation *> nodes; ///< ops that get a place, in program order
   SmallVector<ReleaseOp> releases;
-  llvm::StringMap<SmallVector<Operation *, 1>> labels;            ///< ops by label
   SmallVector<Operation *> targets;                               ///< what each entry places; null for turns
   llvm::DenseMap<Operation *, SmallVector<Operation *, 1>> after; ///< order that is not in operands
   llvm::DenseMap<Operation *, int64_t> leastLag;                  ///< memory of lagOfOperands
   SmallVector<DotOp> open;                                        ///< products issued and not waited for
 };
 } // namespace
-
-static StringAttr labelOf(Operation *op) { return op->getAttrOfType<StringAttr>("label"); }
-static StringAttr ringLabel(Value ring) {
-  auto alloc = ring.getDefiningOp<AllocOp>();
-  return alloc ? alloc.getLabelAttr() : StringAttr();
-}
-/// "S", or attn.any where there is no label.
-std::string Planner::describe(Operation *op) const {
-  StringAttr label = labelOf(op);
-  if (auto wait = dyn_cast<WaitOp>(op))
-    label = ringLabel(wait.getRing());
-  std::string text = op->getName().getStringRef().str();
-  return label ? text + " \"" + label.str() + "\"" : text;
-}
 
 LogicalResult Planner::readBody() {
   for (Operation &op : body.block.without_terminator()) {
@@ -159,8 +93,6 @@ LogicalResult Planner::readBody() {
       releases.push_back(release);
     else if (!body.isRecomputed(&op))
       nodes.push_back(&op);
-    if (StringAttr label = labelOf(&op); label && !isa<StoreOp>(op))
-      labels[label].push_back(&op);
   }
   for (auto [argument, value] : llvm::zip_equal(body.block.getArguments().drop_front(2), body.yield->getOperands()))
     if (!body.isInvariant(argument) && !body.getSource(value))
@@ -182,56 +114,6 @@ LogicalResult Planner::readBody() {
           after[wait].push_back(node);
     }
   return success();
-}
-
-/// The op that an entry places.
-FailureOr<Operation *> Planner::find(const OrderEntry &entry) {
-  auto error = [&]() -> InFlightDiagnostic { return sweep.emitOpError("order entry \"") << entry.text << "\" "; };
-  if (entry.verb == Verb::Get || entry.verb == Verb::Put) {
-    auto fits = [&](Operation *node) {
-      if (auto wait = dyn_cast<WaitOp>(node); wait && entry.verb == Verb::Get)
-        return ringLabel(wait.getRing()) == entry.label;
-      auto commit = dyn_cast<CommitOp>(node);
-      return commit && entry.verb == Verb::Put && ringLabel(commit.getRing()) == entry.label;
-    };
-    auto it = llvm::find_if(nodes, fits);
-    if (it == nodes.end())
-      return error() << "names a ring that the sweep does not " << (entry.verb == Verb::Get ? "wait for" : "commit");
-    return *it;
-  }
-  if (entry.verb == Verb::Store) {
-    auto fits = [&](Operation *node) {
-      auto store = dyn_cast<StoreOp>(node);
-      Operation *value = store ? store.getValue().getDefiningOp() : nullptr;
-      return store && (store.getLabel() == entry.label || (value && labelOf(value) == StringRef(entry.label)));
-    };
-    auto it = llvm::find_if(nodes, fits);
-    if (it == nodes.end())
-      return error() << "names a value that the sweep does not store";
-    return *it;
-  }
-  auto it = labels.find(entry.label);
-  if (it == labels.end()) {
-    InFlightDiagnostic diag = error() << "names no op of the sweep; labelled are:";
-    llvm::SmallSetVector<StringAttr, 8> known;
-    for (Operation *node : nodes)
-      if (StringAttr label = labelOf(node); label && !isa<StoreOp>(node))
-        known.insert(label);
-    for (StringAttr label : known)
-      diag << " " << label.getValue();
-    return diag;
-  }
-  if (it->second.size() > 1)
-    return error() << "could mean any of " << it->second.size() << " ops with this label";
-  Operation *op = it->second.front();
-  if (entry.part == Part::Result)
-    return op;
-  auto dot = dyn_cast<DotOp>(op);
-  Value operand = entry.part == Part::In ? op->getOperand(0) : dot ? dot.getAcc() : Value();
-  std::optional<SweepBody::Source> source = operand ? body.getSource(operand) : std::nullopt;
-  if (!source || source->distance)
-    return error() << "names an operand that the step does not compute";
-  return source->op;
 }
 
 /// The value nearest to `value`, along its uses, that the next step gets; itself if there is none.
@@ -271,7 +153,7 @@ LogicalResult Planner::resolve() {
     Operation *&target = targets.emplace_back(nullptr);
     if (entry.verb == Verb::Take || entry.verb == Verb::Give)
       continue;
-    FailureOr<Operation *> op = find(entry);
+    FailureOr<Operation *> op = findTarget(body, entry);
     if (failed(op))
       return failure();
     target = *op;
@@ -416,25 +298,36 @@ LogicalResult Planner::placeEntries() {
          << open.front().getLabel().value_or("") << "\"";
 }
 
-/// Ops in no slice, each behind the last of its operands, in program order among themselves.
-void Planner::placeFollowers() {
-  for (Operation *node : nodes) {
-    if (placeOf(node) >= 0)
-      continue;
-    int64_t lag = plan.lags[node], at = 0;
-    auto behind = [&](Operation *need) { at = std::max(at, readyAt(need) + 1); };
-    for (Value input : SweepBody::getInputs(node))
-      if (std::optional<SweepBody::Source> source = body.getSource(input);
-          source && lag - plan.lags[source->op] + source->distance == 0)
-        behind(source->op);
-    if (auto it = after.find(node); it != after.end())
-      llvm::for_each(it->second, behind);
-    while (at > 0 && at < static_cast<int64_t>(plan.steps.size()) && plan.steps[at].entry.empty())
-      ++at;
+/// Behind the last of its operands, in program order among those who are there for the same reason. What it waits for
+/// in shared memory comes right in front of it.
+void Planner::placeFollower(Operation *node) {
+  int64_t lag = plan.lags[node], at = 0;
+  auto behind = [&](Operation *need) { at = std::max(at, readyAt(need) + 1); };
+  for (Value input : SweepBody::getInputs(node))
+    if (std::optional<SweepBody::Source> source = body.getSource(input);
+        source && lag - plan.lags[source->op] + source->distance == 0)
+      behind(source->op);
+  if (auto it = after.find(node); it != after.end())
+    llvm::for_each(it->second, behind);
+  while (at > 0 && at < static_cast<int64_t>(plan.steps.size()) && plan.steps[at].entry.empty())
+    ++at;
+  auto insert = [&](Operation *op) {
     PlanStep step;
-    step.lag = lag, step.op = node;
-    plan.steps.insert(plan.steps.begin() + at, std::move(step));
-  }
+    step.lag = lag, step.op = op;
+    plan.steps.insert(plan.steps.begin() + at++, std::move(step));
+  };
+  for (Operation *need : getNeeds(node))
+    if (isa<WaitOp, AcquireOp>(need) && plan.lags[need] == lag && placeOf(need) < 0)
+      insert(need);
+  insert(node);
+}
+
+/// Ops in no slice. A slot that one of them stores to is acquired when it does.
+void Planner::placeFollowers() {
+  for (bool slots : {false, true})
+    for (Operation *node : nodes)
+      if (isa<WaitOp, AcquireOp>(node) == slots && placeOf(node) < 0)
+        placeFollower(node);
 }
 
 /// Each behind the last reader of what was waited for: of a product, behind the wait for it.
@@ -518,43 +411,4 @@ FailureOr<SweepPlan> Planner::run() {
 
 FailureOr<SweepPlan> attn::planSweep(const SweepBody &body, ArrayRef<OrderEntry> order) {
   return Planner(body, order).run();
-}
-
-//===----------------------------------------------------------------------===//
-// Sweeps that fill rings
-//===----------------------------------------------------------------------===//
-
-/// The ring an op of a filling sweep is for.
-static Value ringOf(Operation *op) {
-  if (auto acquire = dyn_cast<AcquireOp>(op))
-    return acquire.getRing();
-  if (auto copy = dyn_cast<CopyOp>(op))
-    return copy.getRing();
-  if (auto commit = dyn_cast<CommitOp>(op))
-    return commit.getRing();
-  return {};
-}
-
-FailureOr<SweepPlan> attn::planFills(const SweepBody &body, const llvm::MapVector<Value, int64_t> &rings) {
-  SweepPlan plan;
-  llvm::MapVector<Value, SmallVector<Operation *>> fills;
-  for (auto [ring, lag] : rings)
-    fills[ring];
-  for (Operation &op : body.block.without_terminator()) {
-    if (body.isRecomputed(&op))
-      continue;
-    Value ring = ringOf(&op);
-    if (!ring)
-      return op.emitOpError("cannot be scheduled: beside addresses, a sweep that fills rings only acquires, copies "
-                            "and commits");
-    fills[ring].push_back(&op);
-  }
-  for (auto &[ring, ops] : fills)
-    for (Operation *op : ops) {
-      PlanStep &step = plan.steps.emplace_back();
-      step.op = op, step.lag = rings.lookup(ring);
-      plan.lags[op] = step.lag;
-      plan.lag = std::max(plan.lag, step.lag);
-    }
-  return plan;
 }

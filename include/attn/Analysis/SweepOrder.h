@@ -7,7 +7,7 @@
 #ifndef ATTN_ANALYSIS_SWEEPORDER_H
 #define ATTN_ANALYSIS_SWEEPORDER_H
 
-#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Analysis/SweepBody.h"
 
 namespace attn {
 
@@ -34,6 +34,13 @@ struct OrderEntry {
 /// alternately.
 mlir::FailureOr<llvm::SmallVector<OrderEntry>> parseOrder(llvm::ArrayRef<mlir::StringAttr> order,
                                                           llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+
+/// The op of the body that an entry is about: the one that bears the label, that computes the operand it names, that
+/// waits for, commits or stores. Error at the sweep if there is none, or more than one.
+mlir::FailureOr<mlir::Operation *> findTarget(const SweepBody &body, const OrderEntry &entry);
+
+/// An op as messages name it: attn.dot "S", attn.wait "K", arith.mulf.
+std::string describe(mlir::Operation *op);
 
 /// The order of a sweep whose schedule has none: every product is issued where it stands and waited for at once.
 llvm::SmallVector<mlir::StringAttr> synchronousOrder(SweepOp sweep);

@@ -10,42 +10,11 @@
 #ifndef ATTN_ANALYSIS_SWEEPPLAN_H
 #define ATTN_ANALYSIS_SWEEPPLAN_H
 
+#include "attn/Analysis/SweepBody.h"
 #include "attn/Analysis/SweepOrder.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace attn {
-
-/// The body of a sweep as a graph.
-class SweepBody {
-public:
-  explicit SweepBody(SweepOp sweep);
-
-  /// Where a value that the body reads comes from: `value`, computed by `op` of the body so many steps ago.
-  struct Source {
-    mlir::Operation *op;
-    mlir::Value value;
-    int64_t distance; ///< 0, or 1 through a carried value
-  };
-  /// Absent for t, j, what is defined in front of the sweep, and what can be computed again from these.
-  std::optional<Source> getSource(mlir::Value read) const;
-
-  /// A pure function of t, j and values in front of the sweep: addresses, items, coordinates. It is computed wherever
-  /// it is read, for the step it is read for, so it has no place in a plan.
-  bool isRecomputed(mlir::Operation *op) const { return recomputed.contains(op); }
-  /// A carried value that the body never changes.
-  bool isInvariant(mlir::BlockArgument carried) const;
-
-  /// What the op reads, regions included.
-  static llvm::SetVector<mlir::Value> getInputs(mlir::Operation *op);
-
-  SweepOp sweep;
-  mlir::Block &block;
-  mlir::Operation *yield;
-
-private:
-  llvm::DenseSet<mlir::Operation *> recomputed;
-};
 
 /// One action of the rotated body, on the step that is `lag` behind the newest.
 struct PlanStep {
@@ -73,7 +42,8 @@ struct SweepPlan {
 /// entry or without a wait, a value needed before it is there.
 mlir::FailureOr<SweepPlan> planSweep(const SweepBody &body, llvm::ArrayRef<OrderEntry> order);
 
-/// The plan of a sweep that only fills rings, in the order and with the lags that `rings` has for them.
+/// The plan of a sweep that only fills rings, in the order and with the lags that `rings` has for them. Without steps
+/// if it does so already.
 mlir::FailureOr<SweepPlan> planFills(const SweepBody &body, const llvm::MapVector<mlir::Value, int64_t> &rings);
 
 } // namespace attn

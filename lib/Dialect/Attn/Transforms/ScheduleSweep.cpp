@@ -137,7 +137,8 @@ LogicalResult ScheduleSweep::schedule(KernelOp kernel) {
     FailureOr<SweepPlan> plan = planFills(*body, rings);
     if (failed(plan))
       return failure();
-    all.push_back({std::move(body), std::move(*plan), {}});
+    if (!plan->steps.empty())
+      all.push_back({std::move(body), std::move(*plan), {}});
   }
 
   for (Planned &planned : all) {

@@ -5,6 +5,9 @@ import sys
 KINDS = [
     (r"attn\.wait %(\w+)", "wait {}"),
     (r"attn\.release %(\w+)", "release {}"),
+    (r"attn\.acquire %(\w+)", "acquire {}"),
+    (r"attn\.commit %(\w+)", "commit {}"),
+    (r"attn\.(store)", "{}"),
     (r"attn\.turn (\w+)", "{}"),
     (r'attn\.dot as "(\w+)"', "dot {}"),
     (r"attn\.await .*leaves (\d)", "await {}"),
@@ -21,6 +24,6 @@ steps = []
 for line in sweep.splitlines():
     for pattern, name in KINDS:
         if match := re.search(pattern, line):
-            names = rings if name.split()[0] in ("wait", "release") else {}
+            names = rings if name.split()[0] in ("wait", "release", "acquire", "commit") else {}
             steps.append(name.format(*[names.get(group, group) for group in match.groups()]))
 print(", ".join(steps))
