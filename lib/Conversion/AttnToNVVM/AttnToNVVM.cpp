@@ -46,6 +46,7 @@ struct FamilyLowerings {
   Family family;
   EnterKernel enter;
   Lowerings roles, rings, copies, dots, packs, reductions, stores, words;
+  FinishKernel finish;
 };
 constexpr FamilyLowerings kFamilies[] = {
     {Family::MmaSync,
@@ -57,7 +58,8 @@ constexpr FamilyLowerings kFamilies[] = {
      {nullptr, populateTruncationPatterns},
      {nullptr, populateTreeReductionPatterns},
      {nullptr, populateWordStorePatterns},
-     {nullptr, nullptr}},
+     {nullptr, nullptr},
+     nullptr},
     {Family::Wgmma,
      enterRoles,
      {checkRoles, populateRolePatterns},
@@ -67,7 +69,8 @@ constexpr FamilyLowerings kFamilies[] = {
      {nullptr, populateFixedPackPatterns},
      {nullptr, populateChainReductionPatterns},
      {checkMatrixStore, populateMatrixStorePatterns},
-     {checkWords, populateWordPatterns}},
+     {checkWords, populateWordPatterns},
+     compareCoords},
 };
 
 struct AttnToNVVM : attn::impl::ConvertAttnToNVVMPassBase<AttnToNVVM> {
@@ -124,7 +127,14 @@ struct AttnToNVVM : attn::impl::ConvertAttnToNVVMPassBase<AttnToNVVM> {
     // The host plan stays as it is: the manifest is printed from it.
     ConversionConfig config;
     config.allowPatternRollback = false;
-    return applyPartialConversion(kernel.getOperation(), legal, FrozenRewritePatternSet(std::move(patterns)), config);
+    ModuleOp module = kernel->getParentOfType<ModuleOp>();
+    const std::string name = kernel.getSymName().str();
+    if (failed(
+            applyPartialConversion(kernel.getOperation(), legal, FrozenRewritePatternSet(std::move(patterns)), config)))
+      return failure();
+    if (family.finish)
+      family.finish(module.lookupSymbol<LLVM::LLVMFuncOp>(name));
+    return success();
   }
 
   static LogicalResult check(KernelOp kernel, ArrayRef<Lowerings> lowerings) {

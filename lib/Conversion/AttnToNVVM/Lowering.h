@@ -205,6 +205,10 @@ void populateTreeReductionPatterns(mlir::TypeConverter &, KernelStates &, mlir::
 
 // Family wgmma.
 
+/// What a family changes in a converted kernel.
+using FinishKernel = void (*)(mlir::LLVM::LLVMFuncOp);
+void compareCoords(mlir::LLVM::LLVMFuncOp);
+
 void enterRoles(const Emit &, KernelOp, mlir::ValueRange maps, KernelState &);
 mlir::LogicalResult checkRoles(mlir::Operation *op);
 void populateRolePatterns(mlir::TypeConverter &, KernelStates &, mlir::RewritePatternSet &);

@@ -70,9 +70,63 @@ struct RotateFor : OpRewritePattern<scf::ForOp> {
   }
 };
 
+/// The 32-bit registers of a fragment of 16-bit floats, or null for other types.
+VectorType pairsOf(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  if (!vector || vector.getRank() != 1 || vector.getNumElements() % 2 ||
+      (!vector.getElementType().isF16() && !vector.getElementType().isBF16()))
+    return {};
+  return VectorType::get({vector.getNumElements() / 2}, IntegerType::get(type.getContext(), 32));
+}
+
+/// Between blocks the back end takes a vector of 16-bit floats apart, and an instruction that reads pairs puts them
+/// together again: what a loop carries is pairs.
+void carryPairs(scf::ForOp loop) {
+  OpBuilder b(loop);
+  auto cast = [&](Value value, Type type) -> Value {
+    return b.createOrFold<LLVM::BitcastOp>(loop.getLoc(), type, value);
+  };
+  /// Gives a value another type for everybody but the cast back.
+  auto retype = [&](Value value, Type pairs) {
+    Type type = value.getType();
+    value.setType(pairs);
+    auto back = LLVM::BitcastOp::create(b, loop.getLoc(), type, value);
+    value.replaceAllUsesExcept(back, back);
+  };
+  for (auto [i, type] : llvm::enumerate(llvm::to_vector(loop.getResultTypes()))) {
+    VectorType pairs = pairsOf(type);
+    if (!pairs)
+      continue;
+    b.setInsertionPoint(loop);
+    loop.getInitArgsMutable()[i].set(cast(loop.getInitArgs()[i], pairs));
+    b.setInsertionPointToStart(loop.getBody());
+    retype(loop.getRegionIterArg(i), pairs);
+    Operation *yield = loop.getBody()->getTerminator();
+    b.setInsertionPoint(yield);
+    yield->setOperand(i, cast(yield->getOperand(i), pairs));
+    b.setInsertionPointAfter(loop);
+    retype(loop.getResult(i), pairs);
+  }
+}
+
+/// There and back is nothing.
+void foldCasts(Operation *root) {
+  SmallVector<LLVM::BitcastOp> casts;
+  root->walk([&](LLVM::BitcastOp cast) { casts.push_back(cast); });
+  for (LLVM::BitcastOp there : casts)
+    for (Operation *user : there->getUsers())
+      if (auto back = dyn_cast<LLVM::BitcastOp>(user); back && back.getType() == there.getArg().getType())
+        back.replaceAllUsesWith(there.getArg());
+  for (LLVM::BitcastOp cast : llvm::reverse(casts))
+    if (cast->use_empty())
+      cast.erase();
+}
+
 struct RotateLoops : attn::impl::RotateLoopsPassBase<RotateLoops> {
   using RotateLoopsPassBase::RotateLoopsPassBase;
   void runOnOperation() override {
+    getOperation().walk(carryPairs);
+    foldCasts(getOperation());
     RewritePatternSet patterns(&getContext());
     populateSCFToControlFlowConversionPatterns(patterns);
     patterns.add<RotateFor>(&getContext(), /*benefit=*/2);
