@@ -4,21 +4,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Roles that fill each other's rings agree on numbers: of items, steps, tiles. Whether they do is a question about
-// arithmetic and control flow together, so it is answered by running both: integers are folded, loops walked trip by
-// trip, tiles ignored. What comes out is the list of events other roles can see, and the rules broken inside the role.
+// arithmetic and control flow together, so it is answered by running both (IntegerRun.h). What comes out is the list of
+// events other roles can see, and the rules broken inside the role.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_ANALYSIS_ROLETRACE_H
 #define ATTN_ANALYSIS_ROLETRACE_H
 
 #include "attn/Analysis/InFlight.h"
+#include "attn/Analysis/IntegerRun.h"
 
 namespace attn {
-
-/// Sizes a kernel is run with. `blocks` is the size of the grid, of which block 0 runs.
-struct TrialSizes {
-  int64_t queries, keys, heads, blocks;
-};
 
 /// Words that a role stores into items for the others, by ring and item.
 using SharedWords = llvm::DenseMap<std::pair<mlir::Operation *, int64_t>, int64_t>;
@@ -34,8 +30,7 @@ struct RoleEvent {
 /// One group of a role. The rules that concern nobody else:
 ///
 ///   an item      is filled only when acquired, read only between its wait and its release, released once
-///   a product    is awaited once; until then what it reads is not released; `leaves` of an await is the number of
-///                younger products (V1)
+///   a product    in flight keeps what it reads from being released (Analysis/PendingDots.h has its other rules)
 ///   a buf        is stored to when no copy out of its bytes may still read them, and leaves via tma behind
 ///                `sync publish`; all warps know of a drain behind a sync
 struct RoleTrace {

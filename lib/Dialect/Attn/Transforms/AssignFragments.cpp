@@ -99,8 +99,8 @@ LogicalResult Assigner::checkDot(DotOp dot) {
                             << b.getElementType() << " on " << warpsM << " x " << warpsN << " warps; there are:";
   for (const facts::MmaShape &row : facts::mmaShapes())
     if (row.family == family)
-      diag << " m" << row.m << "n" << row.n << "k" << row.k << " " << StringRef(row.element) << " (N in multiples of "
-           << row.multipleN << ")";
+      diag << " m" << row.m << "n" << (row.n ? std::to_string(row.n) : "N") << "k" << row.k << " "
+           << StringRef(row.element) << " (N in multiples of " << row.multipleN << ")";
   return diag;
 }
 

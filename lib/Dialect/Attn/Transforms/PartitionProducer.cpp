@@ -19,36 +19,29 @@
 //       yield n + (hi - lo)                               release Q[t G + g];  results;  yield n + (hi - lo)
 //     }                                                 }
 //
-// The producer's nest holds what the addresses are computed from and nothing else. A result that is a matrix is staged
-// in a buf of its group and leaves by TMA:
-//
-//   drain 0 read   the store of the tile before has read the buf
-//   sync group     .. and all warps know
-//   store; sync group publish; copy via tma
-//
-// The buf may lie over the group's slot of a ring that is filled once a tile (`out = alias`); then that item is
-// released only when the copy out has read it.
+// The producer's nest holds what the addresses are computed from and nothing else. What leaves a tile:
+// StageResults.cpp.
 //
 //===----------------------------------------------------------------------===//
 
 #include "PartitionRoles.h"
+#include "StageResults.h"
+#include "TensorMaps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
 
 #define DEBUG_TYPE "attn-partition-roles"
 
-/// Warps of a warpgroup, which issues wgmma together and shares setmaxnreg; rows a TMA box may have.
-static constexpr int64_t kGroupWarps = 4, kMaxBoxRows = 256;
+/// Warps of a warpgroup, which issues wgmma together and shares setmaxnreg.
+static constexpr int64_t kGroupWarps = 4;
 
 namespace {
 /// A ring, and how the items in it are made.
@@ -62,14 +55,14 @@ struct TmaLoad : RingLoad {
 class ProducerPartitioner : RolePartitioner {
 public:
   ProducerPartitioner(KernelOp kernel, TilesOp tiles)
-      : RolePartitioner(kernel, tiles, Family::Wgmma), groups(schedule.getGroups()), rows(schedule.getTileQueries()) {}
+      : RolePartitioner(kernel, tiles, Family::Wgmma), groups(schedule.getGroups()), rows(schedule.getTileQueries()),
+        maps(kernel) {}
   LogicalResult run();
 
 private:
   LogicalResult check();
   LogicalResult collect(Block &block, SweepOp sweep);
   LogicalResult prepare(TmaLoad &ring, RingLoad load, SweepOp sweep);
-  FailureOr<Value> getMap(Operation *op, Value memref, BufType buf);
 
   LogicalResult need(Value value, LoadOp load);
   LogicalResult findNeeded();
@@ -81,8 +74,6 @@ private:
   TilesOp makeTiles(Block *into);
   void makeCompute();
   void dropDeadAddresses(ArrayRef<Value> roots);
-  LogicalResult stageOutputs();
-  LogicalResult stageOutput(StoreOp store);
 
   Value itemOf(TmaLoad &ring, ValueRange carried, Value tile, Value step, Value group);
   void yieldCounts(Location loc, YieldOp yield, ValueRange carried, llvm::function_ref<Value(Value)> lookup);
@@ -90,7 +81,7 @@ private:
   int64_t groups, rows;
   llvm::MapVector<Operation *, TmaLoad> rings; ///< by load, in program order
   SmallVector<SweepOp> sweeps;                 ///< that fill rings; each carries the number of its next item
-  llvm::MapVector<std::pair<Value, Type>, Value> maps;
+  TensorMaps maps;
   llvm::SetVector<Operation *> needed; ///< what addresses and sweeps' bounds are computed from
   llvm::DenseMap<Value, Value> items;  ///< numbers that several rings share, by what counts: a tile or a step
   RoleOp producer, compute;
@@ -110,42 +101,6 @@ LogicalResult ProducerPartitioner::check() {
   if (!tiles.getInit().empty())
     return tiles.emitOpError("expects a nest that carries nothing, got ") << tiles.getInit().size() << " values";
   return checkDots();
-}
-
-/// The kernel's argument for boxes of `buf` in `memref`, made on the host from the operand the launch passes for it.
-FailureOr<Value> ProducerPartitioner::getMap(Operation *op, Value memref, BufType buf) {
-  auto operand = dyn_cast<BlockArgument>(memref);
-  auto type = cast<MemRefType>(memref.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (!operand || operand.getOwner() != &kernel.getBody().front())
-    return op->emitOpError(
-        "cannot travel through a tensor map: expects an argument of the kernel, got a value computed "
-        "in it");
-  if (type.getRank() != 4 || failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
-    return op->emitOpError("cannot travel through a tensor map: expects (batch, heads, rows, columns) with a last "
-                           "dimension of stride 1, got ")
-           << type;
-  if (buf.getTile().getDimSize(0) > kMaxBoxRows)
-    return op->emitOpError("cannot travel through a tensor map: a box has at most ")
-           << kMaxBoxRows << " rows, got " << buf.getTile().getDimSize(0);
-  if (buf.getSwizzle() != 128)
-    return op->emitOpError("cannot travel through a tensor map: expects rows in multiples of 128 bytes, got ")
-           << buf.getTile();
-
-  auto mapType = MapType::get(builder.getContext(), buf.getTile(), buf.getSwizzle());
-  Value &map = maps[{memref, mapType}];
-  if (map)
-    return map;
-  map = kernel.getBody().addArgument(mapType, op->getLoc());
-  kernel->getParentOfType<ModuleOp>().walk([&](LaunchOp launch) {
-    if (launch.getKernel() != kernel.getSymName())
-      return;
-    OpBuilder host(launch);
-    Value source = launch.getArgs()[operand.getArgNumber()];
-    launch.getArgsMutable().append(TensorMapOp::create(host, launch.getLoc(), mapType, source).getResult());
-  });
-  return map;
 }
 
 static BufType getGroupBuf(RankedTensorType tile, int64_t rows) {
@@ -169,7 +124,7 @@ LogicalResult ProducerPartitioner::prepare(TmaLoad &ring, RingLoad found, SweepO
     return load.emitOpError("has ") << tile.getDimSize(0) << " rows, " << groups << " groups share tiles of " << rows;
   ring.perGroup = readsRows;
   BufType buf = readsRows ? getGroupBuf(tile, rows / groups) : getBufType(tile);
-  FailureOr<Value> map = getMap(load, load.getSource(), buf);
+  FailureOr<Value> map = maps.get(load, load.getSource(), buf);
   if (failed(map))
     return failure();
   ring.map = *map;
@@ -391,73 +346,6 @@ void ProducerPartitioner::makeCompute() {
   yieldCounts(loc, cast<YieldOp>(body.getTerminator()), carried, [](Value value) { return value; });
 }
 
-//===----------------------------------------------------------------------===//
-// Results
-//===----------------------------------------------------------------------===//
-
-/// A ring whose slots are drained when results are ready, and where slot g is the group's own for all tiles, at the
-/// place of group g's buf: as many slots as groups, as large as the buf.
-static bool canLieOver(BufType buf, const TmaLoad &ring, int64_t groups) {
-  return !ring.sweep && ring.perGroup && ring.depth() == groups &&
-         ring.ring.getSlotBytes() == static_cast<int64_t>(llvm::alignTo(buf.getBytes(), 128));
-}
-
-LogicalResult ProducerPartitioner::stageOutput(StoreOp store) {
-  Location loc = store.getLoc();
-  BufType buf = getBufType(store.getValue().getType());
-  FailureOr<Value> map = getMap(store, store.getDest(), buf);
-  if (failed(map))
-    return failure();
-  TmaLoad *under = nullptr;
-  bool wanted = schedule.getOut() == Staging::Alias;
-  for (auto &[op, ring] : rings)
-    if (wanted && !under && canLieOver(buf, ring, groups))
-      under = &ring;
-  StringAttr over = under ? under->alloc.getDefiningOp<AllocOp>().getLabelAttr() : StringAttr();
-  std::string label = uniqueLabel(store.getLabel().value_or("O"));
-  if (wanted && !under)
-    remark::missed(loc, remark::RemarkOpts::name("output").category(DEBUG_TYPE))
-        << "has bytes of its own: " << remark::metric("buf", label)
-        << remark::metric("why", "no ring that is filled once a tile has one slot a group of its size");
-  remark::passed(loc, remark::RemarkOpts::name("output").category(DEBUG_TYPE))
-      << "staged through shared memory: " << remark::metric("buf", label)
-      << remark::metric("over", over ? over.getValue() : "nothing");
-
-  builder.setInsertionPointToStart(&compute.getBody().front());
-  Value staging = AllocOp::create(builder, loc, buf, builder.getStringAttr(label), IntegerAttr(), IntegerAttr(),
-                                  IntegerAttr(), over);
-  builder.setInsertionPoint(store);
-  DrainOp::create(builder, loc, 0, /*read=*/true);
-  SyncOp::create(builder, loc, Scope::Group);
-  StoreOp::create(builder, loc, store.getValue(), staging, ValueRange{}, StringAttr());
-  SyncOp::create(builder, loc, Scope::Group, /*publish=*/true);
-  Operation *end = CopyOp::create(builder, loc, staging, ValueRange{}, *map, store.getAt(), Value(), Value(), Value(),
-                                  TransportAttr::get(builder.getContext(), Transport::Tma));
-  if (under) {
-    DrainOp::create(builder, loc, 0, /*read=*/true);
-    end = SyncOp::create(builder, loc, Scope::Group);
-    under->release->moveAfter(end);
-  }
-  store.erase();
-  return success();
-}
-
-LogicalResult ProducerPartitioner::stageOutputs() {
-  bool any = false;
-  for (StoreOp store : llvm::make_early_inc_range(tiles.getBody().front().getOps<StoreOp>())) {
-    if (store.getValue().getType().getRank() != 2 || !isa<MemRefType>(store.getDest().getType()))
-      continue;
-    if (failed(stageOutput(store)))
-      return failure();
-    any = true;
-  }
-  if (any) {
-    builder.setInsertionPointAfter(tiles);
-    DrainOp::create(builder, tiles.getLoc(), 0, /*read=*/false);
-  }
-  return success();
-}
-
 LogicalResult ProducerPartitioner::run() {
   if (failed(check()) || failed(collect(tiles.getBody().front(), {})))
     return failure();
@@ -468,7 +356,14 @@ LogicalResult ProducerPartitioner::run() {
     return failure();
   makeProducer();
   makeCompute();
-  if (failed(splitRows(compute, rows)) || failed(stageOutputs()))
+  if (failed(splitRows(compute, rows)))
+    return failure();
+  SmallVector<DrainedSlot> slots;
+  for (auto &[op, ring] : rings)
+    if (!ring.sweep && ring.perGroup && ring.depth() == groups)
+      slots.push_back({ring.alloc.getDefiningOp<AllocOp>(), ring.release});
+  auto label = [&](StringRef wanted) { return uniqueLabel(wanted); };
+  if (failed(stageResults(tiles, schedule.getOut(), slots, maps, label)))
     return failure();
   remark::passed(kernel.getLoc(), remark::RemarkOpts::name("roles").category(DEBUG_TYPE))
       << "one thread copies, groups of warps compute: " << remark::metric("groups", groups)

@@ -13,6 +13,7 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "attn/Analysis/InFlight.h"
+#include "attn/Analysis/PendingDots.h"
 #include "attn/Analysis/RingProtocol.h"
 #include "attn/Analysis/SharedAllocs.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
@@ -226,8 +227,10 @@ void Checker::memory(KernelOp kernel) {
   });
 }
 
-/// G1, G2, V1 and what roles expect of each other, recomputed.
+/// G1, G2, V1, V2 and what roles expect of each other, recomputed.
 void Checker::protocol(KernelOp kernel) {
+  if (failed(checkPendingDots(kernel)))
+    ok = false;
   for (const RingProblem &problem : checkRingProtocol(kernel)) {
     problem.op->emitOpError(problem.message) << "; attn-partition-roles or attn-schedule-sweep should have ordered it";
     ok = false;

@@ -42,12 +42,6 @@
 // RUN: sed '/ give$/p' %s | not attn-opt -attn-count-waits 2>&1 | FileCheck %s --check-prefix=TURN
 // TURN: 'attn.turn' op gives a turn to a group that has not taken the one before
 
-// V1, and a product that nobody waits for.
-// RUN: sed '/ await-s$/s/leaves 1/leaves 0/' %s | not attn-opt -attn-count-waits 2>&1 | FileCheck %s --check-prefix=LEAVES
-// LEAVES: 'attn.await' op leaves 0 products open, but 1 are younger than what it awaits
-// RUN: sed '/ await-t$/d; / release-k$/d' %s | not attn-opt -attn-count-waits 2>&1 | FileCheck %s --check-prefix=OPEN
-// OPEN: 'attn.dot' op is never awaited
-
 // A result on its way out: the copy of the tile before may still read the buf, and only the thread that drains knows
 // that it does not; what is not published is not there for a copy; whose bytes lie under it waits too.
 // RUN: sed '/ drained$/d' %s | not attn-opt -attn-count-waits 2>&1 | FileCheck %s --check-prefix=STORE

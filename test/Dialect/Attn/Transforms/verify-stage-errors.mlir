@@ -293,6 +293,70 @@ module attributes {attn.target = #attn.target<chip = "toy", family = wgmma, smem
   }
 }
 
+// -----
+
+// V1 and V2: what an await leaves open are the younger products; every product is awaited once.
+!b = !attn.buf<tensor<64x64xf16>, 128>
+!S = tensor<64x64xf32, #attn.frag<4, 1>>
+!Sp = !attn.pending<tensor<64x64xf32, #attn.frag<4, 1>>>
+module attributes {attn.target = #attn.target<chip = "toy", family = wgmma, smem = 8192>} {
+  attn.kernel @leaves attributes {smem_bytes = 8192 : i64, threads = 256 : i64} {
+  ^bb0(%n: i32):
+    %B = attn.alloc as "B" at 0 : !b
+    attn.role "producer" warps 0 + 4 groups 1 elect {
+    ^bb0(%g: i32):
+      attn.yield
+    }
+    attn.role "compute" warps 4 + 4 groups 1 {
+    ^bb0(%g: i32):
+      %s = attn.dot as "S" async %B, %B trans_b : (!b, !b) -> !Sp
+      %t = attn.dot as "T" async %B, %B trans_b : (!b, !b) -> !Sp
+      // expected-error @below {{leaves 0 products open, but 1 are issued behind the last it waits for (attn-schedule-sweep)}}
+      %x = attn.await %s leaves 0 : !Sp -> !S
+      %y = attn.await %t leaves 0 : !Sp -> !S
+      attn.yield
+    }
+  }
+  attn.kernel @not_awaited attributes {smem_bytes = 8192 : i64, threads = 256 : i64} {
+  ^bb0(%n: i32):
+    %B = attn.alloc as "B" at 0 : !b
+    attn.role "producer" warps 0 + 4 groups 1 elect {
+    ^bb0(%g: i32):
+      attn.yield
+    }
+    attn.role "compute" warps 4 + 4 groups 1 {
+    ^bb0(%g: i32):
+      // expected-error @below {{is awaited nowhere; attn-schedule-sweep waits once for each product}}
+      %s = attn.dot as "S" async %B, %B trans_b : (!b, !b) -> !Sp
+      attn.yield
+    }
+  }
+}
+
+// -----
+
+// Rings between roles (every rule: count-waits-roles-errors.mlir).
+!b = !attn.buf<tensor<64x64xf16>, 128>
+!r = !attn.ring<1, !b>
+module attributes {attn.target = #attn.target<chip = "toy", family = wgmma, smem = 16384>} {
+  attn.kernel @nobody_fills attributes {smem_bytes = 8320 : i64, threads = 256 : i64} {
+  ^bb0(%n: i32):
+    %c0 = arith.constant 0 : i32
+    %K = attn.alloc as "K" readers 4 at 0 barriers 8192 : !r
+    attn.role "producer" warps 0 + 4 groups 1 elect {
+    ^bb0(%g: i32):
+      attn.yield
+    }
+    attn.role "compute" warps 4 + 4 groups 1 {
+    ^bb0(%g: i32):
+      // expected-error @below {{waits for item 0 of ring "K", which no role fills; attn-partition-roles or attn-schedule-sweep should have ordered it}}
+      %k = attn.wait %K[%c0] : !r -> !b
+      attn.release %K[%c0] : !r
+      attn.yield
+    }
+  }
+}
+
 //--- nvvm.mlir
 // expected-error @below {{breaks what stage nvvm promises: device code is llvm and nvvm only; convert-attn-to-nvvm should have seen to it}}
 memref.global "private" @g : memref<4xf32>
