@@ -12,8 +12,8 @@
 using namespace mlir;
 using namespace attn;
 
-/// Ops a run may take: some hundred steps of a sweep.
-static constexpr int64_t kMaxOps = 1 << 16;
+/// Ops a run may look at: about a hundred steps of a sweep. Kernels of constant, large sizes are cut here.
+static constexpr int64_t kMaxOps = 1 << 13;
 
 std::optional<int64_t> IntegerRun::number(Value value) const {
   auto found = known.find(value);
@@ -162,8 +162,6 @@ bool IntegerRun::walk(Block &block) {
 }
 
 bool IntegerRun::step(Operation *op) {
-  if (++ops > kMaxOps)
-    return false;
   if (auto loopOp = dyn_cast<scf::ForOp>(op))
     return loop(loopOp);
   if (auto loopOp = dyn_cast<scf::WhileOp>(op))
@@ -175,6 +173,11 @@ bool IntegerRun::step(Operation *op) {
   if (isa<RoleOp>(op)) // somebody else
     return true;
   if (op->getNumRegions())
+    return false;
+  bool isNumber = op->getNumResults() == 1 && op->getResult(0).getType().isIntOrIndex();
+  if (!isNumber && !isa<AttnDialect>(op->getDialect()))
+    return true;
+  if (++ops > kMaxOps)
     return false;
   if (isa<AttnDialect>(op->getDialect()))
     return visit(op);
