@@ -183,14 +183,16 @@ def ScheduleSweepPass : Pass<"attn-schedule-sweep", "::mlir::ModuleOp"> {
       PV n-1                                        epilogue
     ```
 
-    What no entry names follows its users or, if nobody named uses it, its operands. Waits for rings stand in front of
-    the first reader, releases behind the await that retires the last one. Sweeps that only fill rings are rotated alike:
-    loads in the order of the waits, with their lags; their prologue stands in front of what is filled once a tile.
+    Beside the entries listed there, `st X` stores what X computes and `put R` commits ring R; `X.in` of a reduction is
+    what each thread has seen. What no entry names follows its users or, if nobody named uses it, its operands. Waits
+    for rings stand in front of the first reader, releases behind the await that retires the last one. Sweeps that only
+    fill rings are rotated alike: loads in the order of the waits, with their lags; their prologue stands in front of
+    what is filled once a tile.
 
     Fails if an entry names no op, or an op twice; a product has no entry or stays in flight at the end of a step; a value
     is needed before it is computed or awaited (the message names both entries). Remarks: order, lag, carried values and
     registers; missed: a value of more than 32 registers that travels without an entry.
-    Example: test/Dialect/Attn/Transforms/schedule-sweep.mlir.
+    Example: test/Dialect/Attn/Transforms/schedule-sweep.mlir; reasons: docs/Rationale/Overlap.md.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
