@@ -18,10 +18,21 @@ def ConvertAttnToNVVMPass : Pass<"convert-attn-to-nvvm", "::mlir::ModuleOp"> {
     (loop-invariant-code-motion) before they become branches. The host plan is left alone.
 
     A fragment becomes one vector a thread, a memref a pointer with strides and sizes, a buf its address in shared
-    memory. On family `mma_sync` rings are cp.async groups, dots ldmatrix and mma.sync.
+    memory. Each kernel is converted by the rules of its own target's family:
+
+    | | `mma_sync` | `wgmma` |
+    |---|---|---|
+    | roles | one, the block | branches by warp, registers moved between them; one thread, or groups of warps |
+    | rings | cp.async groups | a full and an empty mbarrier a slot |
+    | copies | 16 bytes a thread | boxes of a tensor map, which is a `grid_constant` parameter |
+    | dots | ldmatrix and mma.sync | one inline asm each: fence, all wgmma, commit |
+    | results into a buf | words | stmatrix |
+
+    On `wgmma` no branch depends on the thread (predicates do), and a mask of coordinates is one comparison an element.
 
     Fails when a kernel needs what its family or the machine does not have: an operation of `math` without a lowering
-    (the error lists those there are), a dot without an instruction shape, warps that share rows.
+    (the error lists those there are), a dot without an instruction shape, warps that share rows, a ring without
+    barriers, more named barriers than there are.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::vector::VectorDialect"];
 }
@@ -30,7 +41,8 @@ def RotateLoopsPass : Pass<"attn-rotate-loops", "::mlir::LLVM::LLVMFuncOp"> {
   let summary = "Turn the loops of a kernel into branches, tested at the bottom and never unrolled";
   let description = [{
     Consumes a kernel with `scf.for` and `scf.if` on values of llvm and vector. Produces branches: a loop is guarded once
-    and tested at its end, where the back edge carries the request not to unroll. Never fails on what
+    and tested at its end, where the back edge carries the request not to unroll; fragments of 16-bit floats are carried
+    as the 32-bit pairs that instructions read. Never fails on what
     convert-attn-to-nvvm produces; loops counted upwards by a positive step are what it expects.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect"];

@@ -5,7 +5,7 @@
 //
 // An alloc in front of the roles is the block's; one inside a role is every group's, side by side:
 //
-//   offset            + bytes, rounded up to the alignment
+//   offset            + stride
 //   | of group 0      | of group 1      | ...
 //
 //===----------------------------------------------------------------------===//
@@ -13,7 +13,6 @@
 #include "Lowering.h"
 
 #include "attn/Analysis/SharedAllocs.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
@@ -26,11 +25,8 @@ struct AllocLowering : Lowering<AllocOp> {
     Emit e{rewriter, op.getLoc()};
     const KernelState &state = kernels.of(op);
     Value data = e.add(state.smem, *op.getOffset());
-    if (state.groups > 1) {
-      auto ring = dyn_cast<RingType>(op.getType());
-      int64_t bytes = ring ? ring.getDepth() * ring.getSlotBytes() : cast<BufType>(op.getType()).getBytes();
-      data = e.add(data, e.mul(state.group, llvm::alignTo(bytes, getSharedAlignment(op))));
-    }
+    if (state.groups > 1)
+      data = e.add(data, e.mul(state.group, getGroupStride(op)));
     if (!isa<RingType>(op.getType())) {
       rewriter.replaceOp(op, data);
       return success();

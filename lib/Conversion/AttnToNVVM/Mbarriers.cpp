@@ -18,13 +18,13 @@
 
 #include "InlineAsm.h"
 
+#include "attn/Analysis/SharedAllocs.h"
+
 using namespace mlir;
 using namespace attn;
 using namespace attn::nvvm;
 
 namespace {
-constexpr int64_t kBarrierBytes = 8;
-
 /// i32, 0 or 1: which phase of its slot an item completes, modulo 2.
 Value parityOf(const Emit &e, const Ring &ring, Value item) {
   int64_t depth = ring.type.getDepth();

@@ -43,4 +43,39 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, s
       attn.yield
     }
   }
+
+  // Where every register is taken a thread's part is a few chains: four for a maximum, in order.
+  // CHECK-LABEL: llvm.func @chains
+  // CHECK: %[[E:.*]]:12 = vector.to_elements
+  // CHECK: %[[A:.*]] = arith.maxnumf %[[E]]#0, %[[E]]#8 : f32
+  // CHECK: %[[B:.*]] = arith.maxnumf %[[E]]#1, %[[E]]#9 : f32
+  // CHECK: arith.maxnumf %[[A]], %[[B]] : f32
+  attn.kernel @chains attributes {smem_bytes = 0 : i64, threads = 128 : i64,
+      attn.target = #attn.target<chip = "toy", family = wgmma, smem = 65536>} {
+  ^bb0(%out: !g, %x: f32):
+    %c0 = arith.constant 0 : i32
+    attn.role "compute" warps 0 + 4 groups 1 {
+    ^bb0(%g: i32):
+      %a = tensor.splat %x : tensor<64x24xf32, #attn.frag<4, 1>>
+      %m = attn.reduce max %a : tensor<64x24xf32, #attn.frag<4, 1>> -> tensor<64xf32, #attn.frag<4, 1, rows>>
+      attn.store %m, %out[%c0] : tensor<64xf32, #attn.frag<4, 1, rows>>, !g
+      attn.yield
+    }
+  }
+
+  // Any of a thread's elements, then any of the warp's.
+  // CHECK-LABEL: llvm.func @vote
+  // CHECK: %[[X:.*]]:2 = vector.to_elements
+  // CHECK: %[[MINE:.*]] = arith.ori %[[X]]#0, %[[X]]#1 : i1
+  // CHECK: nvvm.vote.sync any %c-1_i32, %[[MINE]] -> i1
+  attn.kernel @vote attributes {smem_bytes = 0 : i64, threads = 32 : i64} {
+  ^bb0(%out: !g, %x: i1):
+    %c0 = arith.constant 0 : i32
+    attn.role "compute" warps 0 + 1 groups 1 {
+    ^bb0(%g: i32):
+      %a = tensor.splat %x : tensor<16xi1, #attn.frag<1, 1, rows>>
+      %b = attn.any %a : tensor<16xi1, #attn.frag<1, 1, rows>>
+      attn.yield
+    }
+  }
 }

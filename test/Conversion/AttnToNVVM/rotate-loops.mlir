@@ -44,3 +44,26 @@ llvm.func @tiles(%id: i32, %step: i32, %end: i32) -> i32 {
   }
   llvm.return %r : i32
 }
+
+// What a loop carries of 16-bit floats is pairs: a vector between blocks would be taken apart.
+// CHECK-LABEL: llvm.func @pairs(
+// CHECK-SAME: %[[LO:.*]]: i32, %[[HI:.*]]: i32, %[[X:.*]]: vector<4xi32>)
+// CHECK: llvm.cond_br %{{.*}}, ^[[BODY:.*]](%[[LO]], %[[X]] : i32, vector<4xi32>), ^[[AFTER:.*]](%[[X]] : vector<4xi32>)
+// CHECK: ^[[BODY]](%{{.*}}: i32, %[[P:.*]]: vector<4xi32>):
+// CHECK-NOT: bitcast
+// CHECK: %[[Q:.*]] = arith.addi %[[P]], %[[P]] : vector<4xi32>
+// CHECK: llvm.cond_br %{{.*}}, ^[[BODY]](%{{.*}}, %[[Q]] : i32, vector<4xi32>), ^[[AFTER]](%[[Q]] : vector<4xi32>)
+// CHECK: ^[[AFTER]](%[[R:.*]]: vector<4xi32>):
+// CHECK: %[[B:.*]] = llvm.bitcast %[[R]] : vector<4xi32> to vector<8xbf16>
+// CHECK: llvm.return %[[B]]
+llvm.func @pairs(%lo: i32, %hi: i32, %x: vector<4xi32>) -> vector<8xbf16> {
+  %c1 = arith.constant 1 : i32
+  %first = llvm.bitcast %x : vector<4xi32> to vector<8xbf16>
+  %r = scf.for %i = %lo to %hi step %c1 iter_args(%a = %first) -> (vector<8xbf16>) : i32 {
+    %p = llvm.bitcast %a : vector<8xbf16> to vector<4xi32>
+    %q = arith.addi %p, %p : vector<4xi32>
+    %b = llvm.bitcast %q : vector<4xi32> to vector<8xbf16>
+    scf.yield %b : vector<8xbf16>
+  }
+  llvm.return %r : vector<8xbf16>
+}

@@ -1,0 +1,66 @@
+// What is the same for a thread moves out of the comparisons of its elements; two limits of one coordinate become one.
+// RUN: attn-opt %s --convert-attn-to-nvvm --cse | FileCheck %s
+
+!i = tensor<64x16xi32, #attn.frag<4, 1>>
+!m = tensor<64x16xi1, #attn.frag<4, 1>>
+!S = tensor<64x16xf32, #attn.frag<4, 1>>
+!r = tensor<64xf32, #attn.frag<4, 1, rows>>
+module attributes {attn.target = #attn.target<chip = "toy", family = wgmma, smem = 65536>} {
+  // CHECK-LABEL: llvm.func @causal_and_length(
+  // CHECK-SAME: %[[KEY:[^:]*]]: i32, %[[ROW:[^:]*]]: i32, %[[SK:[^:]*]]: i32
+  // CHECK: %[[K:.*]] = arith.addi %[[KEY]], %{{.*}} : i32
+  // CHECK: %[[COLS:.*]] = arith.constant dense<[0, 1, 0, 1, 8, 9, 8, 9]> : vector<8xi32>
+  // CHECK: %[[Q:.*]] = arith.addi %[[ROW]], %{{.*}} : i32
+  // CHECK: %[[ROWS:.*]] = arith.constant dense<[0, 0, 8, 8, 0, 0, 8, 8]> : vector<8xi32>
+  // CHECK: %[[D:.*]] = arith.subi %[[Q]], %[[K]] : i32
+  // CHECK: %[[DV:.*]] = vector.broadcast %[[D]]
+  // CHECK: %[[X:.*]] = arith.addi %[[DV]], %[[ROWS]] : vector<8xi32>
+  // CHECK: %[[L:.*]] = arith.subi %[[SK]], %[[K]] : i32
+  // CHECK: %[[LV:.*]] = vector.broadcast %[[L]]
+  // CHECK: %[[Y:.*]] = arith.addi %[[LV]], %cst{{.*}} : vector<8xi32>
+  // CHECK: %[[MIN:.*]] = arith.minsi %[[X]], %[[Y]] : vector<8xi32>
+  // CHECK: arith.cmpi sle, %[[COLS]], %[[MIN]] : vector<8xi32>
+  // CHECK-NOT: arith.cmpi {{.*}} : vector
+  attn.kernel @causal_and_length attributes {smem_bytes = 0 : i64, threads = 128 : i64} {
+  ^bb0(%key: i32, %row: i32, %sk: i32, %x: f32, %out: memref<?xf32>):
+    %c0 = arith.constant 0 : i32
+    attn.role "compute" warps 0 + 4 groups 1 {
+    ^bb0(%g: i32):
+      %kk = attn.coord %key along 1 : !i
+      %qq = attn.coord %row along 0 : !i
+      %n = tensor.splat %sk : !i
+      %a = arith.cmpi sle, %kk, %qq : !i
+      %b = arith.cmpi slt, %kk, %n : !i
+      %v = arith.andi %a, %b : !m
+      %s = tensor.splat %x : !S
+      %h = attn.mask %s where %v : !S, !m
+      %mx = attn.reduce max %h : !S -> !r
+      attn.store %mx, %out[%c0] : !r, memref<?xf32>
+      attn.yield
+    }
+  }
+
+  // A limit from below stays a comparison of its own, without the addition.
+  // CHECK-LABEL: llvm.func @window(
+  // CHECK: %[[UP:.*]] = arith.cmpi sle, %[[COLS:.*]], %{{.*}} : vector<8xi32>
+  // CHECK: %[[LOW:.*]] = arith.cmpi sge, %[[COLS]], %{{.*}} : vector<8xi32>
+  // CHECK: arith.andi %[[UP]], %[[LOW]]
+  attn.kernel @window attributes {smem_bytes = 0 : i64, threads = 128 : i64} {
+  ^bb0(%key: i32, %row: i32, %low: i32, %x: f32, %out: memref<?xf32>):
+    %c0 = arith.constant 0 : i32
+    attn.role "compute" warps 0 + 4 groups 1 {
+    ^bb0(%g: i32):
+      %kk = attn.coord %key along 1 : !i
+      %qq = attn.coord %row along 0 : !i
+      %ll = attn.coord %low along 0 : !i
+      %a = arith.cmpi sle, %kk, %qq : !i
+      %b = arith.cmpi sge, %kk, %ll : !i
+      %v = arith.andi %a, %b : !m
+      %s = tensor.splat %x : !S
+      %h = attn.mask %s where %v : !S, !m
+      %mx = attn.reduce max %h : !S -> !r
+      attn.store %mx, %out[%c0] : !r, memref<?xf32>
+      attn.yield
+    }
+  }
+}
