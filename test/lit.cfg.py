@@ -1,4 +1,5 @@
 """Test tiers T0-T5 (docs/Testing.md). T5 needs a GPU and is unsupported, with a count, where there is none."""
+import ctypes
 import os
 import shutil
 
@@ -39,3 +40,15 @@ if shutil.which("clang-format-22") or os.path.exists(os.path.join(config.llvm_to
     config.available_features.add("clang-format")
 if os.path.exists("/dev/nvidia0"):
     config.available_features.add("gpu")
+    # Code for sm_90a runs on GPUs of this architecture only.
+    try:
+        driver, number = ctypes.CDLL("libcuda.so.1"), ctypes.c_int()
+        driver.cuInit(0)
+        capability = []
+        for attribute in (75, 76):  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, _MINOR
+            driver.cuDeviceGetAttribute(ctypes.byref(number), attribute, 0)
+            capability.append(number.value)
+        if capability == [9, 0]:
+            config.available_features.add("sm_90a")
+    except OSError:
+        pass

@@ -12,7 +12,8 @@ using namespace attn::facts;
 int main() {
   // CHECK: chip    family    smem/block  smem/SM  SMs  PTX   source
   // CHECK-NEXT: sm_80   mma_sync  166912      167936   108  7.4   CUDA guide, 8.0; A100
-  // CHECK: sm_90a  mma_sync  232448      233472   132  8.0
+  // CHECK: sm_90   mma_sync  232448      233472   132  8.0
+  // CHECK-NEXT: sm_90a  wgmma     232448      233472   132  8.0
   // CHECK: cpu     cpu       0           0        1    -
   std::fputs(listChips().c_str(), stdout);
 

@@ -23,7 +23,9 @@ std::string attn::detectChip() {
   if (!init || !getAttribute || init(0) || getAttribute(&major, kMajor, 0) || getAttribute(&minor, kMinor, 0))
     return "cpu";
   std::string chip = "sm_" + std::to_string(major * 10 + minor);
-  if (facts::findChip(chip))
-    return chip;
+  // A row with the suffix has instructions that only this architecture has: what is compiled here runs here.
+  for (const std::string &name : {chip + "a", chip})
+    if (facts::findChip(name))
+      return name;
   return major >= 8 ? "sm_80" : "cpu"; // PTX for sm_80 runs on everything after it.
 }

@@ -1,6 +1,6 @@
 // RUN: attn-opt %s -attn-set-target=chip=sm_80 -attn-choose-schedule | FileCheck %s --check-prefixes=CHECK,SM80
 // RUN: attn-opt %s -attn-set-target=chip=sm_89 -attn-choose-schedule | FileCheck %s --check-prefixes=CHECK,SM89
-// RUN: attn-opt %s -attn-set-target=chip=sm_90a -attn-choose-schedule | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: attn-opt %s -attn-set-target=chip=sm_90 -attn-choose-schedule | FileCheck %s --check-prefixes=CHECK,SM90
 // RUN: attn-opt %s -attn-set-target=chip=cpu -attn-choose-schedule | FileCheck %s --check-prefixes=CHECK,CPU
 // RUN: attn-opt %s -attn-set-target=chip=sm_80 "-attn-choose-schedule=schedule=\"tile = [64, 64], warps = [4, 1]\"" | FileCheck %s --check-prefix=OPTION
 // RUN: attn-opt %s -attn-set-target=chip=sm_80 -attn-choose-schedule -remarks-filter=attn-choose-schedule -remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
