@@ -54,11 +54,11 @@ def inputs(case, folder):
     return args
 
 
-def compile_spec(spec, chip, folder):
+def compile_spec(spec, chip, folder, options):
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "spec.mlir"
     source.write_text(spec.text())
-    run = subprocess.run(["attn-compile", str(source), f"--chip={chip}", "-o", str(folder)], capture_output=True, text=True)
+    run = subprocess.run(["attn-compile", str(source), f"--chip={chip}", "-o", str(folder), *options], capture_output=True, text=True)
     return run.returncode, run.stderr.strip()
 
 
@@ -90,6 +90,7 @@ def main():
     ap.add_argument("--only", default="", help="cases whose name contains this")
     ap.add_argument("--jobs", type=int, default=2)
     ap.add_argument("--prefix", default="", help="a command to run attn-run under, e.g. 'compute-sanitizer --error-exitcode 9'")
+    ap.add_argument("--options", default="", help="options of attn-compile, e.g. '--cubin=on'")
     ap.add_argument("--every", type=int, default=1, help="only every n-th case")
     a = ap.parse_args()
     dtypes = ("f32", "f16", "bf16") if a.chip == "cpu" else ("bf16", "f16")
@@ -101,7 +102,7 @@ def main():
     broken = {}
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
         if not a.no_compile:
-            for name, (code, text) in zip(specs, pool.map(lambda s: compile_spec(s, a.chip, kernels / s.name), specs.values())):
+            for name, (code, text) in zip(specs, pool.map(lambda s: compile_spec(s, a.chip, kernels / s.name, a.options.split()), specs.values())):
                 if code:
                     broken[name] = f"attn-compile exit {code}: {text}"
         if a.compile_only:
