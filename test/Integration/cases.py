@@ -210,7 +210,8 @@ def wgmma_cases(main):
         spec = Spec(64, dtype=main, masks=window, tag=tag, schedule=base.format(**values))
         add(spec, *shapes, why="schedules", slow=True)
     # Orders that overlap in other ways, with and without the skipped rescale.
-    orders = {"plain": "", "wide": '"get K", "take", "S", "PV@1", "give", "await S", "max", "await PV", "P", "PV.acc"',
+    orders = {"plain": "", "wide": '"get K", "take", "S", "PV@1", "give", "await S", "max", "P.in", "await PV", "P", "PV.acc"',
+              "early_wait": '"get K", "take", "S", "PV@1", "give", "await S", "max", "await PV", "P", "PV.acc"',
               "pinned": '"get K", "take", "S", "PV@1", "give", "await S", "max", "pin max", "await PV", "P", "PV.acc"',
               "one_wait": '"get K", "take", "S", "PV@1", "give", "await PV", "max", "P", "PV.acc"',
               "late_wait": '"get K", "take", "S", "PV@1", "give", "await S", "max", "P.in", "pin P.in", "await PV", "P", "PV.acc"',

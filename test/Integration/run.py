@@ -62,17 +62,17 @@ def compile_spec(spec, chip, folder, options):
     return run.returncode, run.stderr.strip()
 
 
-def check(case, chip, manifest, prefix):
+def check(case, chip, manifest, prefix, timeout):
     sizes = "batch={},q_heads={},k_heads={},q_len={},k_len={}".format(*case.shape)
     command = prefix + ["attn-run", str(manifest), f"--shape={sizes}", f"--layout={case.layout}", f"--row-pad={case.row_pad}", f"--offset={case.offset}", "--random=seed:7", "--repeat=1",
-                        f"--same={case.same}", "--timeout=170"]
+                        f"--same={case.same}", f"--timeout={timeout}"]
     with tempfile.TemporaryDirectory() as tmp:
         if case.inputs:
             command += inputs(case, pathlib.Path(tmp))
         try:
-            run = subprocess.run(command, capture_output=True, text=True, timeout=180)
+            run = subprocess.run(command, capture_output=True, text=True, timeout=timeout + 60)
         except subprocess.TimeoutExpired:
-            return False, "no answer in 180 s: " + " ".join(command)
+            return False, f"no answer in {timeout + 60} s: " + " ".join(command)
     text = (run.stdout + run.stderr).strip()
     wanted = cases.expected_kernel(case, chip)
     if run.returncode == 0 and wanted and not re.search(rf"^starts {wanted}$", text, re.MULTILINE):
@@ -89,6 +89,7 @@ def main():
     ap.add_argument("--slow", action="store_true", help="the long shapes too")
     ap.add_argument("--only", default="", help="cases whose name contains this")
     ap.add_argument("--jobs", type=int, default=2)
+    ap.add_argument("--timeout", type=int, default=120, help="seconds that a kernel may take; one that hangs ends its process")
     ap.add_argument("--prefix", default="", help="a command to run attn-run under, e.g. 'compute-sanitizer --error-exitcode 9'")
     ap.add_argument("--options", default="", help="options of attn-compile, e.g. '--cubin=on'")
     ap.add_argument("--every", type=int, default=1, help="only every n-th case")
@@ -114,7 +115,7 @@ def main():
         def one(case):
             if case.spec.name in broken:
                 return False, broken[case.spec.name]
-            return check(case, a.chip, kernels / case.spec.name / "manifest.json", a.prefix.split())
+            return check(case, a.chip, kernels / case.spec.name / "manifest.json", a.prefix.split(), a.timeout)
 
         passed = 0
         for case, (ok, text) in zip(todo, pool.map(one, todo)):
