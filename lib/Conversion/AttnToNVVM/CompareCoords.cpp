@@ -36,6 +36,8 @@ struct Coordinate {
     Coordinate c;
     if (matchPattern(value, m_Constant(&c.constants)))
       return c;
+    if (auto spread = value.getDefiningOp<vector::ShuffleOp>())
+      return ofSpread(spread);
     if (auto add = value.getDefiningOp<arith::AddIOp>()) {
       if (!matchPattern(add.getRhs(), m_Constant(&c.constants)))
         return std::nullopt;
@@ -45,6 +47,18 @@ struct Coordinate {
     if (!broadcast || isa<VectorType>(broadcast.getSource().getType()))
       return std::nullopt;
     c.scalar = broadcast.getSource();
+    return c;
+  }
+
+  /// A value of the rows or columns copied over a tile: its constants are copied.
+  static std::optional<Coordinate> ofSpread(vector::ShuffleOp spread) {
+    std::optional<Coordinate> c = of(spread.getV1());
+    if (!c || spread.getV1() != spread.getV2() || !c->constants)
+      return c && !c->constants ? c : std::nullopt;
+    SmallVector<APInt> from(c->constants.getValues<APInt>()), to;
+    for (int64_t i : spread.getMask())
+      to.push_back(from[i % from.size()]);
+    c->constants = cast<DenseIntElementsAttr>(DenseElementsAttr::get(spread.getResultVectorType(), to));
     return c;
   }
 };
@@ -80,14 +94,19 @@ void moveScalar(arith::CmpIOp compare) {
   if (!type || !type.getElementType().isInteger(32) || compare.getPredicate() > arith::CmpIPredicate::sge)
     return;
   std::optional<Coordinate> left = Coordinate::of(compare.getLhs()), right = Coordinate::of(compare.getRhs());
-  if (!left || !right || !left->scalar || !left->constants)
+  if (!left || !left->scalar || !left->constants)
     return;
   OpBuilder builder(compare);
   Emit e{builder, compare.getLoc()};
-  Value difference = e.sub(right->scalar ? right->scalar : e.i32(0), left->scalar);
-  Value limits = vector::BroadcastOp::create(builder, e.loc, type, difference);
-  if (right->constants)
-    limits = arith::AddIOp::create(builder, e.loc, limits, constant(e, right->constants));
+  auto broadcast = [&](Value scalar) -> Value { return vector::BroadcastOp::create(builder, e.loc, type, scalar); };
+  Value limits;
+  if (right) {
+    limits = broadcast(e.sub(right->scalar ? right->scalar : e.i32(0), left->scalar));
+    if (right->constants)
+      limits = arith::AddIOp::create(builder, e.loc, limits, constant(e, right->constants));
+  } else { // few different values, which the back end sees
+    limits = arith::SubIOp::create(builder, e.loc, compare.getRhs(), broadcast(left->scalar));
+  }
   compare.getLhsMutable().set(constant(e, left->constants));
   compare.getRhsMutable().set(limits);
 }

@@ -63,4 +63,32 @@ module attributes {attn.target = #attn.target<chip = "toy", family = wgmma, smem
       attn.yield
     }
   }
+
+  // A column's coordinate copied down a tile, against any value of the rows.
+  // CHECK-LABEL: llvm.func @spread(
+  // CHECK: %[[K:.*]] = arith.addi %{{.*}}, %{{.*}} : i32
+  // CHECK: %[[R:.*]] = vector.shuffle %{{.*}}, %{{.*}} [0, 0, 1, 1, 0, 0, 1, 1]
+  // CHECK: %[[KV:.*]] = vector.broadcast %[[K]] : i32 to vector<8xi32>
+  // CHECK: %[[L:.*]] = arith.subi %[[R]], %[[KV]] : vector<8xi32>
+  // CHECK: %[[COLS:.*]] = arith.constant dense<[0, 1, 0, 1, 8, 9, 8, 9]> : vector<8xi32>
+  // CHECK: arith.cmpi sle, %[[COLS]], %[[L]] : vector<8xi32>
+  attn.kernel @spread attributes {smem_bytes = 0 : i64, threads = 128 : i64} {
+  ^bb0(%key: i32, %row: i32, %sk: i32, %x: f32, %out: memref<?xf32>):
+    %c0 = arith.constant 0 : i32
+    attn.role "compute" warps 0 + 4 groups 1 {
+    ^bb0(%g: i32):
+      %kk = attn.coord %key along 1 : tensor<16xi32, #attn.frag<4, 1, cols>>
+      %qq = attn.coord %row along 0 : tensor<64xi32, #attn.frag<4, 1, rows>>
+      %n = tensor.splat %sk : tensor<64xi32, #attn.frag<4, 1, rows>>
+      %l = arith.minsi %qq, %n : tensor<64xi32, #attn.frag<4, 1, rows>>
+      %ks = attn.spread %kk along 0 : tensor<16xi32, #attn.frag<4, 1, cols>> -> !i
+      %ls = attn.spread %l along 1 : tensor<64xi32, #attn.frag<4, 1, rows>> -> !i
+      %v = arith.cmpi sle, %ks, %ls : !i
+      %s = tensor.splat %x : !S
+      %h = attn.mask %s where %v : !S, !m
+      %mx = attn.reduce max %h : !S -> !r
+      attn.store %mx, %out[%c0] : !r, memref<?xf32>
+      attn.yield
+    }
+  }
 }
