@@ -187,6 +187,9 @@ def wgmma_cases(main):
     for d in (64, 128):
         spec = Spec(d, dtype=main, masks=("window<64, 0, top_left>",), tag="window_top")
         add(spec, (2, 32, 4, 4096, 100), why="X11: most tiles empty")
+    # O has bytes of its own where D and Dv differ, and the largest of them fit one row of the table only.
+    for d, dv in ((256, 192), (192, 256), (256, 64), (64, 256), (200, 136)):
+        add(Spec(d, dv, main, causal, tag="causal"), (1, 4, 2, 300, 400), (1, 2, 1, 129, 81), why="Dv != D")
     # The same bits every time, whatever block runs which tile.
     for spec in (full128, causal128, full64, causal64):
         add(spec, (2, 16, 4, 1700, 500), same=150, why="the same bits")
