@@ -7,6 +7,7 @@
 
 #include "attn/Analysis/TileForms.h"
 
+#include "attn/Analysis/FragmentCoords.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -42,6 +43,15 @@ void attn::ownConstants(Operation *scope) {
     if (constant->use_empty())
       constant->erase();
   }
+}
+
+bool attn::isColumnSlice(tensor::ExtractSliceOp slice) {
+  ArrayRef<int64_t> offsets = slice.getStaticOffsets();
+  if (slice.getSourceType().getRank() != 2 || slice.getType().getRank() != 2 || !slice.hasUnitStride())
+    return false;
+  bool allRows = offsets[0] == 0 && slice.getType().getDimSize(0) == slice.getSourceType().getDimSize(0);
+  return allRows && !ShapedType::isDynamic(offsets[1]) && offsets[1] % kAtomCols == 0 &&
+         slice.getType().getDimSize(1) % kAtomCols == 0;
 }
 
 LogicalResult TileForms::run(Operation *scope) {

@@ -13,6 +13,10 @@
 
 #include "attn/Dialect/Attn/IR/Attn.h"
 
+namespace mlir::tensor {
+class ExtractSliceOp;
+} // namespace mlir::tensor
+
 namespace attn {
 
 /// The type of a tile that is not spread over registers yet; null for anything else.
@@ -23,6 +27,10 @@ bool isPlainVector(mlir::Value value);
 /// Every use of a constant or a splat inside `scope` reads a copy of its own, made inside: one value may serve rows and
 /// columns, or tiles in and outside.
 void ownConstants(mlir::Operation *scope);
+
+/// Whether a slice is neighbouring columns of a matrix, whole atoms of them: where a warp owns whole rows these are
+/// some registers of every lane.
+bool isColumnSlice(mlir::tensor::ExtractSliceOp slice);
 
 class TileForms {
 public:

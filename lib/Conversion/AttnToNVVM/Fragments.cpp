@@ -10,6 +10,7 @@
 
 #include "Lowering.h"
 
+#include "attn/Analysis/TileForms.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -92,6 +93,30 @@ struct SpreadLowering : Lowering<SpreadOp> {
   }
 };
 
+/// A few columns are a few registers of every lane.
+struct SliceLowering : OpConversionPattern<tensor::ExtractSliceOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    const Fragment from = Fragment::of(op.getSourceType()), to = Fragment::of(op.getType());
+    const int64_t skipped = op.getStaticOffset(1) / kAtomCols * 2; // column indices
+    Type type = typeConverter->convertType(op.getType());
+    Value x = adaptor.getSource();
+    // 16-bit elements stay in pairs, a register each: the back end would take others apart.
+    const int64_t unit = op.getType().getElementTypeBitWidth() == 16 ? 2 : 1;
+    SmallVector<int64_t> elements;
+    for (int64_t i = 0; i < to.size(); i += unit)
+      elements.push_back(from.element(to.rowIndex(i), skipped + to.colIndex(i)) / unit);
+    if (unit == 2)
+      x = LLVM::BitcastOp::create(rewriter, op.getLoc(), VectorType::get({from.size() / 2}, rewriter.getI32Type()), x);
+    x = vector::ShuffleOp::create(rewriter, op.getLoc(), x, x, elements);
+    if (unit == 2)
+      x = LLVM::BitcastOp::create(rewriter, op.getLoc(), type, x);
+    rewriter.replaceOp(op, x);
+    return success();
+  }
+};
+
 struct CoordLowering : Lowering<CoordOp> {
   using Lowering::Lowering;
   LogicalResult matchAndRewrite(CoordOp op, OneToNOpAdaptor adaptor,
@@ -142,6 +167,10 @@ LogicalResult attn::nvvm::checkFragment(Operation *op) {
   for (Type type : llvm::concat<Type>(llvm::to_vector(op->getOperandTypes()), llvm::to_vector(op->getResultTypes())))
     if (auto tile = dyn_cast<RankedTensorType>(type); tile && !isa_and_nonnull<FragAttr>(tile.getEncoding()))
       return op->emitOpError("works on a tile without a fragment, ") << tile << "; run attn-assign-fragments first";
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    if (!isColumnSlice(slice) || Fragment::of(slice.getSourceType()).warpsN != 1)
+      return op->emitOpError("has no lowering: expects whole columns of a matrix, from a multiple of ")
+             << kAtomCols << " on, and warps [m, 1]; got " << slice.getType() << " of " << slice.getSourceType();
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     if (isa<RankedTensorType>(constant.getType()) && !isa<SplatElementsAttr>(constant.getValue()))
       return op->emitOpError("must be a splat: a fragment of different constants has no lowering");
@@ -150,7 +179,7 @@ LogicalResult attn::nvvm::checkFragment(Operation *op) {
 
 void attn::nvvm::populateFragmentPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
   MLIRContext *ctx = patterns.getContext();
-  patterns.add<ArithLowering, IndexCastLowering, ConstantLowering, SplatLowering>(types, ctx);
+  patterns.add<ArithLowering, IndexCastLowering, ConstantLowering, SplatLowering, SliceLowering>(types, ctx);
   patterns.add<SpreadLowering, CoordLowering, MaskLowering>(types, kernels, ctx);
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
 }

@@ -84,6 +84,23 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, s
 
 // -----
 
+!f = tensor<32x16xf32, #attn.frag<1, 1>>
+!t = tensor<16x16xf32, #attn.frag<1, 1>>
+module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, smem = 1024>} {
+  attn.kernel @slice_of_rows attributes {smem_bytes = 0 : i64, threads = 32 : i64} {
+  ^bb0(%x: f32):
+    attn.role "compute" warps 0 + 1 groups 1 {
+    ^bb0(%g: i32):
+      %v = tensor.splat %x : !f
+      // expected-error @below {{has no lowering: expects whole columns of a matrix, from a multiple of 8 on, and warps [m, 1]; got}}
+      %s = tensor.extract_slice %v[16, 0] [16, 16] [1, 1] : !f to !t
+      attn.yield
+    }
+  }
+}
+
+// -----
+
 !A = !attn.buf<tensor<16x16xbf16>, 32>
 !B = !attn.buf<tensor<8x16xbf16>, 32>
 module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, smem = 1024>} {

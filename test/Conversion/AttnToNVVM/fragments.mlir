@@ -56,4 +56,24 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, s
       attn.yield
     }
   }
+  // Columns of a tile are registers of the lane: of every row atom (eight elements here, 16 columns) the atom of columns
+  // 8 to 15. Elements of 16 bits stay in pairs.
+  // CHECK-LABEL: llvm.func @columns
+  // CHECK: vector.shuffle %[[F:.*]], %[[F]] [4, 5, 6, 7, 12, 13, 14, 15] : vector<16xf32>, vector<16xf32>
+  // CHECK: %[[H:.*]] = llvm.bitcast %{{.*}} : vector<16xbf16> to vector<8xi32>
+  // CHECK: %[[S:.*]] = vector.shuffle %[[H]], %[[H]] [2, 3, 6, 7] : vector<8xi32>, vector<8xi32>
+  // CHECK: llvm.bitcast %[[S]] : vector<4xi32> to vector<8xbf16>
+  attn.kernel @columns attributes {smem_bytes = 0 : i64, threads = 32 : i64} {
+  ^bb0(%in: !g, %inh: memref<?x?xbf16>, %c: i32):
+    attn.role "compute" warps 0 + 1 groups 1 {
+    ^bb0(%g: i32):
+      %f = attn.load %in[%c, %c] : !g -> tensor<32x16xf32, #attn.frag<1, 1>>
+      %x = tensor.extract_slice %f[0, 8] [32, 8] [1, 1] : tensor<32x16xf32, #attn.frag<1, 1>> to tensor<32x8xf32, #attn.frag<1, 1>>
+      attn.store %x, %in[%c, %c] : tensor<32x8xf32, #attn.frag<1, 1>>, !g
+      %h = attn.load %inh[%c, %c] : memref<?x?xbf16> -> tensor<32x16xbf16, #attn.frag<1, 1>>
+      %y = tensor.extract_slice %h[0, 8] [32, 8] [1, 1] : tensor<32x16xbf16, #attn.frag<1, 1>> to tensor<32x8xbf16, #attn.frag<1, 1>>
+      attn.store %y, %inh[%c, %c] : tensor<32x8xbf16, #attn.frag<1, 1>>, memref<?x?xbf16>
+      attn.yield
+    }
+  }
 }

@@ -57,6 +57,7 @@ public:
 private:
   LogicalResult checkOps();
   LogicalResult checkDot(DotOp dot);
+  LogicalResult checkSlice(tensor::ExtractSliceOp slice);
   bool deferRowSum(SweepOp sweep, unsigned index);
   LogicalResult setTypes();
   LogicalResult setType(Value value);
@@ -104,6 +105,14 @@ LogicalResult Assigner::checkDot(DotOp dot) {
   return diag;
 }
 
+LogicalResult Assigner::checkSlice(tensor::ExtractSliceOp slice) {
+  if (isColumnSlice(slice) && warpsN == 1)
+    return success();
+  return slice.emitOpError("expects whole columns of a matrix, from a multiple of ")
+         << kAtomCols << " on, and warps that own whole rows; got " << slice.getType() << " of "
+         << slice.getSourceType() << " on " << warpsM << " x " << warpsN << " warps";
+}
+
 LogicalResult Assigner::checkOps() {
   WalkResult result = role.walk([&](Operation *op) -> WalkResult {
     if (auto dot = dyn_cast<DotOp>(op); dot && failed(checkDot(dot)))
@@ -114,8 +123,10 @@ LogicalResult Assigner::checkOps() {
     if (isa<AttnDialect>(op->getDialect()) || OpTrait::hasElementwiseMappableTraits(op) ||
         isa<arith::ConstantOp, tensor::SplatOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op))
       return WalkResult::advance();
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+      return WalkResult(checkSlice(slice));
     op->emitError("'") << op->getName() << "' cannot be spread over warps: a role computes on tiles by attn ops, by "
-                       << "elementwise arith and math, tensor.splat, scf.for and scf.if";
+                       << "elementwise arith and math, tensor.splat, tensor.extract_slice, scf.for and scf.if";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

@@ -118,7 +118,7 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} 
     attn.role "compute" warps 0 + 2 groups 1 {
     ^bb0(%g: i32):
       %s = tensor.splat %f : tensor<16x16xf32>
-      // expected-error @below {{'tensor.cast' cannot be spread over warps: a role computes on tiles by attn ops, by elementwise arith and math, tensor.splat, scf.for and scf.if}}
+      // expected-error @below {{'tensor.cast' cannot be spread over warps: a role computes on tiles by attn ops, by elementwise arith and math, tensor.splat, tensor.extract_slice, scf.for and scf.if}}
       %x = tensor.cast %s : tensor<16x16xf32> to tensor<?x16xf32>
       attn.yield
     }
@@ -148,6 +148,67 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} 
     // expected-error @below {{needs a schedule on its kernel, got none}}
     attn.role "compute" warps 0 + 2 groups 1 {
     ^bb0(%g: i32):
+      attn.yield
+    }
+  }
+}
+
+// -----
+
+// Rows of other lanes; half an atom; a vector; columns of other warps.
+module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} {
+  attn.kernel @slice_of_rows attributes {schedule = #attn.schedule<tile = [16, 16], warps = [1, 1]>} {
+  ^bb0(%n: i32, %f: f32):
+    attn.role "compute" warps 0 + 4 groups 1 {
+    ^bb0(%g: i32):
+      %s = tensor.splat %f : tensor<32x16xf32>
+      // expected-error @below {{expects whole columns of a matrix, from a multiple of 8 on, and warps that own whole rows; got 'tensor<16x16xf32>' of 'tensor<32x16xf32>' on 1 x 1 warps}}
+      %x = tensor.extract_slice %s[16, 0] [16, 16] [1, 1] : tensor<32x16xf32> to tensor<16x16xf32>
+      attn.yield
+    }
+  }
+}
+
+// -----
+
+module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} {
+  attn.kernel @slice_inside_atom attributes {schedule = #attn.schedule<tile = [16, 16], warps = [1, 1]>} {
+  ^bb0(%n: i32, %f: f32):
+    attn.role "compute" warps 0 + 4 groups 1 {
+    ^bb0(%g: i32):
+      %s = tensor.splat %f : tensor<16x16xf32>
+      // expected-error @below {{expects whole columns of a matrix, from a multiple of 8 on, and warps that own whole rows; got 'tensor<16x8xf32>' of 'tensor<16x16xf32>' on 1 x 1 warps}}
+      %x = tensor.extract_slice %s[0, 4] [16, 8] [1, 1] : tensor<16x16xf32> to tensor<16x8xf32>
+      attn.yield
+    }
+  }
+}
+
+// -----
+
+module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} {
+  attn.kernel @slice_of_vector attributes {schedule = #attn.schedule<tile = [16, 16], warps = [1, 1]>} {
+  ^bb0(%n: i32, %f: f32):
+    attn.role "compute" warps 0 + 4 groups 1 {
+    ^bb0(%g: i32):
+      %s = tensor.splat %f : tensor<32xf32>
+      // expected-error @below {{expects whole columns of a matrix, from a multiple of 8 on, and warps that own whole rows; got 'tensor<16xf32>' of 'tensor<32xf32>' on 1 x 1 warps}}
+      %x = tensor.extract_slice %s[16] [16] [1] : tensor<32xf32> to tensor<16xf32>
+      attn.yield
+    }
+  }
+}
+
+// -----
+
+module attributes {attn.target = #attn.target<chip = "toy", family = wgmma>} {
+  attn.kernel @slice_across_warps attributes {schedule = #attn.schedule<tile = [16, 16], warps = [2, 2]>} {
+  ^bb0(%n: i32, %f: f32):
+    attn.role "compute" warps 0 + 4 groups 1 {
+    ^bb0(%g: i32):
+      %s = tensor.splat %f : tensor<32x32xf32>
+      // expected-error @below {{expects whole columns of a matrix, from a multiple of 8 on, and warps that own whole rows; got 'tensor<32x16xf32>' of 'tensor<32x32xf32>' on 2 x 2 warps}}
+      %x = tensor.extract_slice %s[0, 16] [32, 16] [1, 1] : tensor<32x32xf32> to tensor<32x16xf32>
       attn.yield
     }
   }

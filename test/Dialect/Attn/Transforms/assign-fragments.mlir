@@ -155,3 +155,22 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} 
     }
   }
 }
+
+// -----
+
+// Columns of a tile are a tile.
+// CHECK-LABEL: attn.kernel @columns
+// CHECK: %[[F:.*]] = attn.load {{.*}} -> tensor<32x32xf16, #attn.frag<2, 1>>
+// CHECK: tensor.extract_slice %[[F]][0, 8] [32, 16] [1, 1] : tensor<32x32xf16, #attn.frag<2, 1>> to tensor<32x16xf16, #attn.frag<2, 1>>
+module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} {
+  attn.kernel @columns attributes {schedule = #attn.schedule<tile = [32, 32], warps = [2, 1]>} {
+  ^bb0(%n: i32, %m: memref<?x?xf16>):
+    attn.role "compute" warps 0 + 2 groups 1 {
+    ^bb0(%g: i32):
+      %f = attn.load %m[%n, %n] : memref<?x?xf16> -> tensor<32x32xf16>
+      %x = tensor.extract_slice %f[0, 8] [32, 16] [1, 1] : tensor<32x32xf16> to tensor<32x16xf16>
+      attn.store %x, %m[%n, %n] : tensor<32x16xf16>, memref<?x?xf16>
+      attn.yield
+    }
+  }
+}
