@@ -41,7 +41,14 @@ int main() {
   // O over Q takes the larger of both; barriers are 16 bytes a slot, rounded to 128.
   ForwardShape narrow{128, 64, 64, 128, 1, 1, 1};
   // CHECK: over 57472, own 73856, dynamic 73856
-  std::printf("over %d, own %d, dynamic %d\n", int(wgmmaSharedBytes(narrow, 2, false, false)),
-              int(wgmmaSharedBytes(narrow, 2, true, false)), int(wgmmaSharedBytes(narrow, 2, true, true)));
+  std::printf("over %d, own %d, dynamic %d\n", int(wgmmaSharedBytes(narrow, 2, 0, false)),
+              int(wgmmaSharedBytes(narrow, 2, 1, false)), int(wgmmaSharedBytes(narrow, 2, 1, true)));
+
+  // O in its own bytes is whole if all fits, else in the fewest pieces that do, else a panel at a time.
+  ForwardShape wide{128, 64, 256, 256, 1, 2, 2};
+  // CHECK: pieces 1 2 4 4, of three panels 1 3
+  std::printf("pieces %d %d %d %d, of three panels %d %d\n", int(fewestOutPieces(wide, 2, true, 0)),
+              int(fewestOutPieces(wide, 2, true, 229504)), int(fewestOutPieces(wide, 2, true, 229503)),
+              int(fewestOutPieces(wide, 2, true, 1)), int(outPieces(3, 2)), int(outPieces(3, 3)));
   return 0;
 }

@@ -212,6 +212,11 @@ def wgmma_cases(main):
         values.update(fields)
         spec = Spec(64, dtype=main, masks=window, tag=tag, schedule=base.format(**values))
         add(spec, *shapes, why="schedules", slow=True)
+    # O in bytes of its own in two, three and four pieces, the last of them with columns that do not exist.
+    for d, dv, keys in ((256, 256, 64), (256, 200, 64), (192, 136, 96), (128, 256, 112), (128, 248, 112)):
+        text = base.format(out="own", tiles="dynamic", q=1, k=2, v=2, groups="groups = 2, regs = [24, 240]", rows=128, keys=keys)
+        spec = Spec(d, dv, main, causal, tag="pieces", schedule=text)
+        add(spec, *shapes, why="schedules", slow=True)
     # Orders that overlap in other ways, with and without the skipped rescale.
     orders = {"plain": "", "wide": '"get K", "take", "S", "PV@1", "give", "await S", "max", "P.in", "await PV", "P", "PV.acc"',
               "early_wait": '"get K", "take", "S", "PV@1", "give", "await S", "max", "await PV", "P", "PV.acc"',

@@ -31,23 +31,45 @@ constexpr int64_t paddedHeadDim(int64_t headDim, bool panels = false) {
 ///
 ///   [ Q slots, later the O tile ][ K slot ... ][ V slot ... ]
 ///
-/// O is staged over Q, which every warp has read by then; where Dv > D the staged tile is the larger one. With `ownOut`
-/// it has bytes of its own.
-constexpr int64_t sharedBytes(const ForwardShape &s, bool ownOut = false) {
+/// O is staged over Q, which every warp has read by then; where Dv > D the staged tile is the larger one. With
+/// `outPieces` it has bytes of its own, those of one of so many pieces.
+constexpr int64_t sharedBytes(const ForwardShape &s, int64_t outPieces = 0) {
   int64_t q = s.queries * s.headDim * s.depthQ, o = s.queries * s.valueDim;
-  int64_t qAndO = ownOut ? q + o : q > o ? q : o;
+  int64_t qAndO = outPieces ? q + o / outPieces : q > o ? q : o;
   return s.elementBytes * (qAndO + s.keys * (s.headDim * s.depthK + s.valueDim * s.depthV));
+}
+
+/// Barriers of `slots` slots, full and empty, 8 bytes each. Where tiles are `dynamic` the number of the next one
+/// travels through a slot more, of 4 bytes.
+constexpr int64_t barrierBytes(int64_t slots, bool dynamic) {
+  return (16 * (slots + dynamic) + 4 * dynamic + 127) / 128 * 128;
 }
 
 /// The same on wgmma, where threads that copy and threads that compute meet at barriers in shared memory:
 ///
 ///   [ Q slots of every group ][ O ][ K slot ... ][ V slot ... ][ next tile ][ barriers ]
 ///
-/// A slot has two barriers of 8 bytes, full and empty. Each group has slots of Q of its own, and where tiles are
-/// `dynamic` the number of the next one travels through a slot of 4 bytes.
-constexpr int64_t wgmmaSharedBytes(const ForwardShape &s, int64_t groups, bool ownOut, bool dynamic) {
-  int64_t slots = groups * s.depthQ + s.depthK + s.depthV + dynamic;
-  return sharedBytes(s, ownOut) + (16 * slots + 4 * dynamic + 127) / 128 * 128;
+/// Each group has slots of Q of its own.
+constexpr int64_t wgmmaSharedBytes(const ForwardShape &s, int64_t groups, int64_t outPieces, bool dynamic) {
+  return sharedBytes(s, outPieces) + barrierBytes(groups * s.depthQ + s.depthK + s.depthV, dynamic);
+}
+
+/// Equal pieces, whole panels each, that a tile of `panels` is staged in if there may be `most`.
+constexpr int64_t outPieces(int64_t panels, int64_t most) {
+  while (panels % most)
+    --most;
+  return most;
+}
+
+/// The fewest pieces of O with which all fits `smem` bytes (0: nobody counts); as many as there are panels if none do.
+constexpr int64_t fewestOutPieces(const ForwardShape &s, int64_t groups, bool dynamic, int64_t smem) {
+  int64_t panels = s.valueDim / kPanelColumns, pieces = 1;
+  for (int64_t most = 1; smem && most <= panels; ++most) {
+    pieces = outPieces(panels, most);
+    if (wgmmaSharedBytes(s, groups, pieces, dynamic) <= smem)
+      break;
+  }
+  return pieces;
 }
 
 static_assert(sharedBytes({128, 64, 128, 128, 1, 2, 2}) == 98304);
@@ -56,10 +78,13 @@ static_assert(sharedBytes({64, 32, 256, 256, 1, 2, 2}) == 98304);
 static_assert(sharedBytes({128, 64, 64, 256, 1, 2, 2}) == 147456); // O is wider than Q
 
 // Kernels that ran.
-static_assert(wgmmaSharedBytes({128, 128, 128, 128, 1, 2, 2}, 2, true, true) == 196736);
-static_assert(wgmmaSharedBytes({192, 80, 128, 128, 1, 2, 2}, 3, true, true) == 180480);
-static_assert(wgmmaSharedBytes({192, 128, 64, 64, 1, 2, 2}, 3, true, true) == 114944);
-static_assert(wgmmaSharedBytes({128, 80, 256, 256, 1, 2, 2}, 2, false, true) == 229504);
+static_assert(wgmmaSharedBytes({128, 128, 128, 128, 1, 2, 2}, 2, 1, true) == 196736);
+static_assert(wgmmaSharedBytes({192, 80, 128, 128, 1, 2, 2}, 3, 1, true) == 180480);
+static_assert(wgmmaSharedBytes({192, 128, 64, 64, 1, 2, 2}, 3, 1, true) == 114944);
+static_assert(wgmmaSharedBytes({128, 80, 256, 256, 1, 2, 2}, 2, 0, true) == 229504);
+static_assert(wgmmaSharedBytes({128, 64, 256, 256, 1, 2, 2}, 2, 2, true) == 229504);
+static_assert(fewestOutPieces({128, 64, 256, 256, 1, 2, 2}, 2, true, 232448) == 2);
+static_assert(fewestOutPieces({128, 96, 192, 192, 1, 2, 2}, 2, true, 232448) == 3); // 192 columns are three panels
 
 } // namespace attn
 

@@ -28,6 +28,23 @@ module attributes {attn.target = #attn.target<chip = "toy", family = wgmma, smem
     }
   }
 
+  // A column coordinate moves every panel on.
+  // CHECK-LABEL: llvm.func @columns(
+  // CHECK: llvm.inline_asm {{.*}}cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [$2, {$6, $3, $4, $5}], [$1+0];
+  // CHECK-SAME: cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [$2, {$7, $3, $4, $5}], [$1+8192];
+  // CHECK-SAME: %c128_i32, %c192_i32
+  attn.kernel @columns attributes {smem_bytes = 16384 : i64, threads = 128 : i64} {
+  ^bb0(%m: !attn.map<tensor<64x128xf16>, 128>, %b: i32, %h: i32, %row: i32):
+    %c128 = arith.constant 128 : i32
+    attn.role "compute" warps 0 + 4 groups 1 {
+    ^bb0(%g: i32):
+      %o = attn.alloc at 0 : !attn.buf<tensor<64x128xf16>, 128>
+      attn.copy %o to %m[%b, %h, %row, %c128] via tma : !attn.buf<tensor<64x128xf16>, 128>, !attn.map<tensor<64x128xf16>, 128>
+      attn.drain 0
+      attn.yield
+    }
+  }
+
   // Out of a group of warps by the predicate of one thread; all of them wait, which is nothing for the others.
   // CHECK-LABEL: llvm.func @store(
   // CHECK: %[[T:.*]] = arith.andi %{{.*}}, %c127_i32 : i32

@@ -27,6 +27,8 @@
 #include "PartitionRoles.h"
 #include "StageResults.h"
 #include "TensorMaps.h"
+#include "attn/Analysis/SharedPlan.h"
+#include "attn/Dialect/Attn/IR/Target.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -74,6 +76,7 @@ private:
   TilesOp makeTiles(Block *into);
   void makeCompute();
   void dropDeadAddresses(ArrayRef<Value> roots);
+  StagingRoom findRoom();
 
   Value itemOf(TmaLoad &ring, ValueRange carried, Value tile, Value step, Value group);
   void yieldCounts(Location loc, YieldOp yield, ValueRange carried, llvm::function_ref<Value(Value)> lookup);
@@ -346,6 +349,22 @@ void ProducerPartitioner::makeCompute() {
   yieldCounts(loc, cast<YieldOp>(body.getTerminator()), carried, [](Value value) { return value; });
 }
 
+/// What PlanMemory will find taken, and what is left of the target's bytes.
+StagingRoom ProducerPartitioner::findRoom() {
+  StagingRoom room{schedule.getOut(), {}, std::nullopt};
+  int64_t slots = 0, bytes = 0;
+  for (auto &[op, ring] : rings) {
+    if (!ring.sweep && ring.perGroup && ring.depth() == groups)
+      room.slots.push_back({ring.alloc.getDefiningOp<AllocOp>(), ring.release});
+    slots += ring.depth();
+    bytes += ring.depth() * ring.ring.getSlotBytes();
+  }
+  bytes += barrierBytes(slots, tiles.getKind() == Tiling::Dynamic);
+  if (int64_t smem = getTarget(kernel).getSmem())
+    room.bytes = (smem - bytes) / groups;
+  return room;
+}
+
 LogicalResult ProducerPartitioner::run() {
   if (failed(check()) || failed(collect(tiles.getBody().front(), {})))
     return failure();
@@ -358,12 +377,8 @@ LogicalResult ProducerPartitioner::run() {
   makeCompute();
   if (failed(splitRows(compute, rows)))
     return failure();
-  SmallVector<DrainedSlot> slots;
-  for (auto &[op, ring] : rings)
-    if (!ring.sweep && ring.perGroup && ring.depth() == groups)
-      slots.push_back({ring.alloc.getDefiningOp<AllocOp>(), ring.release});
   auto label = [&](StringRef wanted) { return uniqueLabel(wanted); };
-  if (failed(stageResults(tiles, schedule.getOut(), slots, maps, label)))
+  if (failed(stageResults(tiles, findRoom(), maps, label)))
     return failure();
   remark::passed(kernel.getLoc(), remark::RemarkOpts::name("roles").category(DEBUG_TYPE))
       << "one thread copies, groups of warps compute: " << remark::metric("groups", groups)

@@ -23,7 +23,8 @@ HeadDims HeadDims::of(SdpaOp op) {
           cast<ShapedType>(op.getV().getType()).getShape().back()};
 }
 
-int64_t attn::getSharedBytes(ScheduleAttr schedule, HeadDims dims, Family family) {
+int64_t attn::getSharedBytes(ScheduleAttr schedule, HeadDims dims, TargetAttr target) {
+  Family family = target.getFamily();
   if (family == Family::Cpu)
     return 0;
   bool wgmma = family == Family::Wgmma;
@@ -37,9 +38,11 @@ int64_t attn::getSharedBytes(ScheduleAttr schedule, HeadDims dims, Family family
   if (!wgmma)
     return sharedBytes(shape);
   // PartitionRoles lays O over Q only where a slot of Q has just its bytes.
-  bool fitsQ = shape.headDim == shape.valueDim && shape.depthQ == 1;
-  return wgmmaSharedBytes(shape, schedule.getGroups(), schedule.getOut() == Staging::Own || !fitsQ,
-                          schedule.getTiles() == Tiling::Dynamic);
+  bool fitsQ = shape.headDim == shape.valueDim && shape.depthQ == 1, dynamic = schedule.getTiles() == Tiling::Dynamic;
+  int64_t groups = schedule.getGroups(), pieces = 0;
+  if (schedule.getOut() == Staging::Own || !fitsQ)
+    pieces = fewestOutPieces(shape, groups, dynamic, target.getSmem());
+  return wgmmaSharedBytes(shape, groups, pieces, dynamic);
 }
 
 namespace {
@@ -105,7 +108,7 @@ bool Fit::isTooLarge(int64_t threads) {
     os << "needs " << threads << " threads, a block has at most " << facts::kMaxThreadsPerBlock;
     return true;
   }
-  int64_t bytes = getSharedBytes(schedule, dims, target.getFamily()), blocks = schedule.getBlocks();
+  int64_t bytes = getSharedBytes(schedule, dims, target), blocks = schedule.getBlocks();
   if (bytes > target.getSmem()) {
     os << "needs " << bytes << " bytes of shared memory, " << target.getChip() << " has " << target.getSmem();
     return true;

@@ -22,7 +22,7 @@ struct HeadDims {
 };
 
 /// Bytes of shared memory a block of the schedule's kernel uses; 0 on the CPU.
-int64_t getSharedBytes(ScheduleAttr schedule, HeadDims dims, Family family);
+int64_t getSharedBytes(ScheduleAttr schedule, HeadDims dims, TargetAttr target);
 
 /// Why `schedule` cannot run on `target`, or nothing if it can. Reads "tile [..] ...".
 std::optional<std::string> whyNot(ScheduleAttr schedule, HeadDims dims, TargetAttr target);

@@ -50,6 +50,8 @@
 // TOLD: 'attn.store' op stores into bytes that a copy may still read, for all other warps know: no sync behind the drain
 // RUN: sed '/ publish$/s/publish//' %s | not attn-opt -attn-count-waits 2>&1 | FileCheck %s --check-prefix=PUBLISH
 // PUBLISH: 'attn.copy' op copies what is not stored and published: no sync publish in between
+// A second piece through the same bytes is no other case.
+// RUN: sed '/ out$/s/$/\nattn.store %%z, %%O : tensor<64x64xf16, #attn.frag<4, 1>>, !b/' %s | not attn-opt -attn-count-waits 2>&1 | FileCheck %s --check-prefix=STORE
 // RUN: sed '/ drain-last$/d' %s | not attn-opt -attn-count-waits 2>&1 | FileCheck %s --check-prefix=LAST
 // LAST: 'attn.alloc' op has a copy that is still open at the end of its role: no drain
 // RUN: sed '/ release-q$/d; s/as "O"/& over "Q"/; / out$/s/$/\nattn.release %%Q[%%qi] : !r/' %s | not attn-opt -attn-count-waits 2>&1 | FileCheck %s --check-prefix=OVER

@@ -4,7 +4,7 @@
 !q = memref<?x?x?x64xf16, strided<[?, ?, ?, 1], offset: ?>>
 !k = memref<?x?x?x40xf16, strided<[?, ?, ?, 1], offset: ?>>
 !l = memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
-#toy = #attn.target<chip = "toy", family = wgmma, smem = 65536>
+#toy = #attn.target<chip = "toy", family = wgmma, smem = 98304>
 
 // The host describes every operand that travels; K and O are one operand each, Q and K differ in their boxes.
 // CHECK-LABEL: func.func @host
@@ -76,7 +76,7 @@
 // CHECK: attn.drain 0
 // REMARK-DAG: travels through shared memory: {{.*}}bytes=32768, depth=4, ring=Q
 // REMARK-DAG: travels through shared memory: {{.*}}bytes=12288, depth=3, ring=K
-// REMARK-DAG: staged through shared memory: {{.*}}buf=O, over=nothing
+// REMARK-DAG: staged through shared memory: {{.*}}buf=O, bytes=16384, over=nothing, pieces=1
 // REMARK-DAG: groups of warps compute: {{.*}}groups=2, rows=64
 module attributes {attn.target = #toy} {
   func.func @host(%q: !q, %k: !k, %o: memref<?x?x?x64xf32, strided<[?, ?, ?, 1], offset: ?>>, %lse: !l, %n: index, %x: i32) {
@@ -122,7 +122,7 @@ module attributes {attn.target = #toy} {
 // -----
 
 !g = memref<?x?x?x64xf16, strided<[?, ?, ?, 1], offset: ?>>
-#toy = #attn.target<chip = "toy", family = wgmma, smem = 65536>
+#toy = #attn.target<chip = "toy", family = wgmma, smem = 98304>
 
 // One group, all rows: nothing to split, items of Q are numbered by the tile. O lies over Q, so Q's item is the
 // producer's again only when the copy out has read O. What no product reads is not copied ahead: the bias tile is loaded
@@ -141,7 +141,7 @@ module attributes {attn.target = #toy} {
 // CHECK-NEXT: attn.drain 0 read
 // CHECK-NEXT: attn.sync group
 // CHECK-NEXT: attn.release %[[Q]][%[[T]]]
-// REMARK: staged through shared memory: {{.*}}buf=O, over=Q
+// REMARK: staged through shared memory: {{.*}}buf=O, bytes=8192, over=Q, pieces=1
 module attributes {attn.target = #toy} {
   attn.kernel @one_group attributes {schedule = #attn.schedule<tile = [64, 64], warps = [4, 1]>} {
   ^bb0(%q: !g, %k: !g, %o: !g, %n: i32):
@@ -162,7 +162,7 @@ module attributes {attn.target = #toy} {
 !g = memref<?x?x?x64xf16, strided<[?, ?, ?, 1], offset: ?>>
 !w = memref<?x?x?x128xf16, strided<[?, ?, ?, 1], offset: ?>>
 !p = memref<?x?xf32, strided<[?, 1], offset: ?>>
-#toy = #attn.target<chip = "toy", family = wgmma, smem = 65536>
+#toy = #attn.target<chip = "toy", family = wgmma, smem = 98304>
 
 // O is wider than Q: group 1's O would lie over a slot that is not its own, so O has bytes of its own. A bias that is
 // loaded as a tile, or as a vector of the rows, is loaded a share at a time; one along the keys is loaded whole; a
@@ -202,6 +202,60 @@ module attributes {attn.target = #toy} {
       %r = attn.dot as "PV" %p, %vt : (tensor<128x64xf16>, tensor<64x128xf16>) -> tensor<128x128xf32>
       %f = arith.truncf %r : tensor<128x128xf32> to tensor<128x128xf16>
       attn.store %f, %o[%b, %h, %i] : tensor<128x128xf16>, !w
+      attn.yield
+    }
+  }
+}
+
+// -----
+
+!g = memref<?x?x?x64xf16, strided<[?, ?, ?, 1], offset: ?>>
+!w = memref<?x?x?x192xf16, strided<[?, ?, ?, 1], offset: ?>>
+
+// Beside 8192 bytes of Q, 8192 of K, 24576 of V and 128 of barriers there is no room for 24576 of O, nor is it there for two
+// thirds of them: a panel of 64 columns leaves after the other. The map of O describes what leaves at once.
+// CHECK-LABEL: func.func @host
+// CHECK: attn.tensor_map %arg2 : {{.*}} -> <tensor<64x192xf16>, 128>
+// CHECK: attn.tensor_map %arg3 : {{.*}} -> <tensor<64x64xf16>, 128>
+// CHECK-LABEL: attn.kernel @pieces
+// CHECK: ^bb0({{.*}}, %[[MO:.*]]: !attn.map<tensor<64x64xf16>, 128>):
+// CHECK: attn.role "compute"
+// CHECK: %[[O:.*]] = attn.alloc as "O" : !attn.buf<tensor<64x64xf16>, 128>
+// CHECK: %[[F:.*]] = arith.truncf %{{.*}} : tensor<64x192xf32> to tensor<64x192xf16>
+// CHECK: attn.drain 0 read
+// CHECK-NEXT: attn.sync group
+// CHECK-NEXT: %[[P0:.*]] = tensor.extract_slice %[[F]][0, 0] [64, 64] [1, 1]
+// CHECK-NEXT: attn.store %[[P0]], %[[O]] :
+// CHECK-NEXT: attn.sync group publish
+// CHECK-NEXT: attn.copy %[[O]] to %[[MO]][%[[B:.*]], %[[H:.*]], %[[ROW:.*]]] via tma
+// CHECK-NEXT: attn.drain 0 read
+// CHECK-NEXT: attn.sync group
+// CHECK-NEXT: %[[P1:.*]] = tensor.extract_slice %[[F]][0, 64] [64, 64] [1, 1]
+// CHECK-NEXT: attn.store %[[P1]], %[[O]] :
+// CHECK-NEXT: attn.sync group publish
+// CHECK-NEXT: %[[C64:.*]] = arith.constant 64 : i32
+// CHECK-NEXT: attn.copy %[[O]] to %[[MO]][%[[B]], %[[H]], %[[ROW]], %[[C64]]] via tma
+// CHECK: tensor.extract_slice %[[F]][0, 128] [64, 64] [1, 1]
+// CHECK: attn.copy %[[O]] to %[[MO]][%[[B]], %[[H]], %[[ROW]], %c128{{.*}}] via tma
+// CHECK: attn.drain 0{{$}}
+// REMARK: staged through shared memory: {{.*}}buf=O, bytes=8192, over=nothing, pieces=3
+module attributes {attn.target = #attn.target<chip = "toy", family = wgmma, smem = 57472>} {
+  func.func @host(%q: !g, %k: !g, %v: !w, %o: !w, %n: index, %x: i32) {
+    attn.launch @pieces tiles(%n, %n, %n) args(%q, %k, %v, %o, %x : !g, !g, !w, !w, i32)
+    return
+  }
+  attn.kernel @pieces attributes {schedule = #attn.schedule<tile = [64, 64], warps = [4, 1], out = own>} {
+  ^bb0(%q: !g, %k: !g, %v: !w, %o: !w, %n: i32):
+    attn.tiles single(%n, %n, %n) {
+    ^bb0(%t_: i32, %i: i32, %h: i32, %b: i32):
+      %qt = attn.load as "Q" %q[%b, %h, %i] : !g -> tensor<64x64xf16>
+      %kt = attn.load as "K" %k[%b, %h, %i] : !g -> tensor<64x64xf16>
+      %vt = attn.load as "V" %v[%b, %h, %i] : !w -> tensor<64x192xf16>
+      %s = attn.dot as "S" %qt, %kt trans_b : (tensor<64x64xf16>, tensor<64x64xf16>) -> tensor<64x64xf32>
+      %p = attn.pack %s : tensor<64x64xf32> -> tensor<64x64xf16>
+      %r = attn.dot as "PV" %p, %vt : (tensor<64x64xf16>, tensor<64x192xf16>) -> tensor<64x192xf32>
+      %f = arith.truncf %r : tensor<64x192xf32> to tensor<64x192xf16>
+      attn.store %f, %o[%b, %h, %i] : tensor<64x192xf16>, !w
       attn.yield
     }
   }

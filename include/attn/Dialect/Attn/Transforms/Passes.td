@@ -122,14 +122,14 @@ def PartitionRolesPass : Pass<"attn-partition-roles", "::mlir::ModuleOp"> {
     | `load as "Q"` outside a sweep, A of a product | items t groups + g, one a group: its share of the rows |
     | any value along the rows | shorter: group g has rows [g n, (g + 1) n), coordinates move on by g n |
     | any other load | unchanged but for that |
-    | `store` of a matrix | staged in a buf of the group (`out`: of its own, or over its slot of "Q"), `copy via tma` |
+    | `store` of a matrix | staged in a buf of the group (`out`: of its own, or over its slot of "Q"), `copy via tma`; a buf of its own holds a piece, whole panels of columns taken by `tensor.extract_slice`, as few as fit the target |
     | kernel, launch | one tensor map more for each operand and tile that travels so |
 
     Fails if the module has no target or its family no roles, the kernel has no schedule or not one nest of tiles, a
     product's B operand is computed, a source's last stride is not 1, or coordinates depend on more than t and j; on
     wgmma also if a tensor map cannot describe an operand (rank 4, an argument, 128-byte rows, boxes of 256 rows) or warps
     are not [4, 1] a group.
-    Remarks: roles, every ring (depth, bytes), every staged output. Examples:
+    Remarks: roles, every ring (depth, bytes), every staged output (over what, pieces, bytes). Examples:
     test/Dialect/Attn/Transforms/partition-roles.mlir, partition-producer.mlir.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
@@ -140,10 +140,11 @@ def AssignFragmentsPass : Pass<"attn-assign-fragments", "::mlir::ModuleOp"> {
   let description = [{
     Consumes roles whose tensors have no encoding; produces the same ops with `#attn.frag` on every tensor: matrices in
     `tile` form, vectors in `rows` or `cols` form as reductions, spreads and coordinates demand. A running sum of rows
-    is carried through a sweep in `quads` form and reduced once behind it.
+    is carried through a sweep in `quads` form and reduced once behind it. `tensor.extract_slice` of a few columns, whole
+    atoms of them, is a tile of its own.
     Fails if no matrix instruction of the family takes a product (lists those there are), a tile is not a whole number
-    of atoms for every warp, a vector is used along rows and columns, an op has no meaning on fragments, or the
-    schedule asks for warps along columns on mma_sync. Remarks: registers of every accumulator, every deferred sum.
+    of atoms for every warp, a vector is used along rows and columns, an op has no meaning on fragments (a slice of
+    anything but columns), or the schedule asks for warps along columns on mma_sync. Remarks: registers of every accumulator, every deferred sum.
     Example: test/Dialect/Attn/Transforms/assign-fragments.mlir.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
