@@ -130,7 +130,7 @@ static attn_status planValues(const attn_manifest *manifest, attn_plan *plan) {
     // A unit too large to count is certainly over the budget.
     if (!attn_number_eval(&value->unit_bytes, plan->sizes, &unit))
       unit = INT64_MAX;
-    int64_t divisor = attn_largest_divisor(of, unit, value->budget);
+    int64_t divisor = of <= value->whole ? of : attn_largest_divisor(of, unit, value->budget);
     if (divisor > INT32_MAX)
       return attn_fail(ATTN_ERROR_GRID, "value %s: is %" PRId64 ", expected at most %d", value->name, divisor,
                        INT32_MAX);

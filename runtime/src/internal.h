@@ -133,11 +133,11 @@ typedef struct attn_empty {
   attn_fill *fills;
 } attn_empty;
 
-/// Largest divisor d of `of` with d * unit_bytes <= budget, at least 1.
+/// Largest divisor d of `of` with d * unit_bytes <= budget, at least 1; `of` itself up to `whole`.
 typedef struct attn_value {
   const char *name;
   attn_number of, unit_bytes;
-  int64_t budget;
+  int64_t budget, whole;
 } attn_value;
 
 /// How a tensor map cuts its operand (docs/Manifest.md, "Tensor maps").

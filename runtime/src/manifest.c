@@ -317,7 +317,8 @@ static attn_status readWorkspace(const attn_reader *reader, const cJSON *list) {
 }
 
 static attn_status readValues(const attn_reader *reader, const cJSON *object) {
-  static const char *const known[] = {ATTN_KEY_RULE, ATTN_KEY_OF, ATTN_KEY_UNIT_BYTES, ATTN_KEY_BUDGET, NULL};
+  static const char *const known[] = {ATTN_KEY_RULE,   ATTN_KEY_OF,    ATTN_KEY_UNIT_BYTES,
+                                      ATTN_KEY_BUDGET, ATTN_KEY_WHOLE, NULL};
   attn_manifest *manifest = reader->manifest;
   ATTN_TRY(attn_json_object(reader, attn_at("values"), object, ATTN_MAX_VALUES, &manifest->num_values));
   ATTN_TRY(attn_reader_alloc(reader, manifest->num_values, sizeof(attn_value), &manifest->values));
@@ -339,6 +340,9 @@ static attn_status readValues(const attn_reader *reader, const cJSON *object) {
                               &value->unit_bytes));
     ATTN_TRY(attn_json_int(reader, attn_at("%s.budget", where.text), attn_json_get(item, ATTN_KEY_BUDGET), 0, INT64_MAX,
                            &value->budget));
+    const cJSON *whole = attn_json_get(item, ATTN_KEY_WHOLE);
+    if (whole)
+      ATTN_TRY(attn_json_int(reader, attn_at("%s.whole", where.text), whole, 0, INT64_MAX, &value->whole));
   }
   return ATTN_OK;
 }

@@ -91,6 +91,7 @@ static const struct {
     {"\"largest_divisor\"", "\"smallest_divisor\"", ATTN_ERROR_UNSUPPORTED,
      "values.section.rule: unknown rule 'smallest_divisor'"},
     {"\"budget\": 4096", "\"budget\": -1", ATTN_ERROR_MANIFEST, "values.section.budget: expected 0 to"},
+    {"\"whole\": 3", "\"whole\": -1", ATTN_ERROR_MANIFEST, "values.section.whole: expected 0 to"},
     {"\"budget\": 4096", "\"budget\": 4096, \"x\": 1", ATTN_ERROR_UNSUPPORTED, "values.section: unknown key 'x'"},
     // kernels
     {"\"kernels\": [", "\"kernels\": [], \"x\": [", ATTN_ERROR_MANIFEST, "kernels: expected at least one kernel"},

@@ -129,6 +129,11 @@ int main(int argc, char **argv) {
   driver->load_delay_us = 0;
   EXPECT(driver->loads == 3);
 
+  // `whole`: up to three pairs are walked together although the budget allows one.
+  problem_init(&p, 1, 3, 1, 1, 200, on_first);
+  EXPECT_OK(attn_kernel_launch(kernel, &p.launch));
+  EXPECT((uint32_t)driver->last[(driver->launches - 1) % 4].params[NUM_PARAMS - 1] == 3);
+
   // No keys: the outputs are filled on the device, no kernel runs and no code is needed.
   int before = driver->launches;
   problem_init(&p, 2, 6, 3, 9, 0, on_first);

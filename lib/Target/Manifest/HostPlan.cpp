@@ -90,6 +90,17 @@ FailureOr<json::Array> HostPlan::numbers(ValueRange list) {
 /// `base`, `base1`, `base2`, ...
 static std::string numbered(StringRef base, int64_t index) { return index ? (base + Twine(index)).str() : base.str(); }
 
+/// Whether blocks that fetch their tiles from a counter walk the section.
+static bool hasCounter(SectionOp op) {
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    auto launch = dyn_cast<LaunchOp>(user);
+    return launch && launch.getPersistent() && llvm::any_of(launch.getArgs(), [](Value argument) {
+             return argument.getDefiningOp<memref::AllocOp>() != nullptr;
+           });
+  });
+}
+
+/// Few heads are one section where blocks fetch their tiles (docs/Rationale/GridMapping.md).
 LogicalResult HostPlan::readSection(SectionOp op) {
   FailureOr<json::Array> of = numbers(op.getOf());
   FailureOr<json::Value> unit = number(op.getUnit());
@@ -100,10 +111,13 @@ LogicalResult HostPlan::readSection(SectionOp op) {
     bytes = *product;
   else
     bytes.push_back(*unit);
-  json::Value rule = json::Object{{ATTN_KEY_RULE, ATTN_RULE_LARGEST_DIVISOR},
-                                  {ATTN_KEY_OF, std::move(*of)},
-                                  {ATTN_KEY_UNIT_BYTES, std::move(bytes)},
-                                  {ATTN_KEY_BUDGET, static_cast<int64_t>(op.getBudget())}};
+  json::Object keys{{ATTN_KEY_RULE, ATTN_RULE_LARGEST_DIVISOR},
+                    {ATTN_KEY_OF, std::move(*of)},
+                    {ATTN_KEY_UNIT_BYTES, std::move(bytes)},
+                    {ATTN_KEY_BUDGET, static_cast<int64_t>(op.getBudget())}};
+  if (TargetAttr target = getTarget(op); target && hasCounter(op))
+    keys[ATTN_KEY_WHOLE] = target.getSms() / 2;
+  json::Value rule = std::move(keys);
   int64_t index = 0;
   while (const json::Value *taken = shared.values.get(numbered("section", index))) {
     if (*taken == rule)

@@ -82,6 +82,7 @@
 #define ATTN_KEY_OF "of"
 #define ATTN_KEY_UNIT_BYTES "unit_bytes"
 #define ATTN_KEY_BUDGET "budget"
+#define ATTN_KEY_WHOLE "whole"
 #define ATTN_RULE_LARGEST_DIVISOR "largest_divisor"
 
 // kernels: a list of steps, each a kernel or {"first_of": [kernels with "when"]}.

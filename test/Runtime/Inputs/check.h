@@ -80,7 +80,7 @@ static inline char *replaced(const char *text, const char *from, const char *to)
   "{\"zero\": [\"k_len\"], \"fill\": {\"o\": 0, \"lse\": \"-inf\"}}],\n"                                               \
   " \"workspace\": [],\n"                                                                                              \
   " \"values\": {\"section\": {\"rule\": \"largest_divisor\", \"of\": [\"batch\", \"q_heads\"], \"unit_bytes\": "      \
-  "[\"k_len\", 32], \"budget\": 4096}},\n"                                                                             \
+  "[\"k_len\", 32], \"whole\": 3, \"budget\": 4096}},\n"                                                               \
   " \"kernels\": [{\"name\": \"attention_fwd\", " KERNEL ",\n"                                                         \
   "  \"tiles\": [{\"ceil\": \"q_len\", \"by\": 4}, \"q_heads\", \"batch\"], \"grid\": \"one_per_tile\",\n"             \
   "  \"args\": [{\"ptr\": \"q\"}, {\"strides\": \"q\"}, {\"sizes\": \"q\"}, {\"ptr\": \"k\"}, {\"strides\": \"k\"}, "  \

@@ -11,10 +11,11 @@
 module attributes {attn.target = #attn.target<chip = "sm_90a", family = wgmma, smem = 232448, smem_sm = 233472, sms = 132>} {
   // The counter is one buffer: of the three functions a call runs one, and each leaves it 0.
   // CHECK:   "workspace": [{"dims":[1],"name":"counter","type":"i32","zero":"restored"}],
-  // Equal rules are one value.
+  // Equal rules are one value. Few heads are one section where blocks fetch their tiles: up to half of the 132 SMs.
   // CHECK-NEXT:   "values": {
-  // CHECK-NEXT:     "section": {"budget":1000,"of":["batch","q_heads"],"rule":"largest_divisor","unit_bytes":["k_len",288]},
-  // CHECK-NEXT:     "section1": {"budget":1,"of":["batch","q_heads"],"rule":"largest_divisor","unit_bytes":["k_len",288]}
+  // CHECK-NEXT:     "section": {"budget":1000,"of":["batch","q_heads"],"rule":"largest_divisor","unit_bytes":["k_len",288],"whole":66},
+  // CHECK-NEXT:     "section1": {"budget":1,"of":["batch","q_heads"],"rule":"largest_divisor","unit_bytes":["k_len",288],"whole":66},
+  // CHECK-NEXT:     "section2": {"budget":1000,"of":["batch","q_heads"],"rule":"largest_divisor","unit_bytes":["k_len",288]}
   // CHECK-NEXT:   },
   // CHECK-NEXT:   "kernels": [
   // CHECK-NEXT:     {
@@ -54,7 +55,7 @@ module attributes {attn.target = #attn.target<chip = "sm_90a", family = wgmma, s
   // CHECK-NEXT:           "when": {"aligned":["q"]}
   // CHECK-NEXT:         },
   // CHECK-NEXT:         {
-  // CHECK-NEXT:           "args": [{"ptr":"q"},{"strides":"q"},{"sizes":"q"},{"value":"section"}],
+  // CHECK-NEXT:           "args": [{"ptr":"q"},{"strides":"q"},{"sizes":"q"},{"value":"section2"}],
   // CHECK-NEXT:           "chip": "sm_90a",
   // CHECK-NEXT:           "grid": "one_per_tile",
   // CHECK-NEXT:           "name": "f_unaligned_fwd",
