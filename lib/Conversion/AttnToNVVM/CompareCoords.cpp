@@ -4,16 +4,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A coordinate of a fragment is a number of the thread plus a constant for each element, so as it is written every
-// element of a mask costs an addition for its column, and one comparison for each reason to hide it:
+// column of a mask costs an addition:
 //
-//   key + 2 q + {0, 1, 8, 9, ..} <= row + {0, 0, 8, 8, ..}        and  key + 2 q + {0, 1, ..} < Sk
+//   key + 2 q + {0, 1, 8, 9, ..} <= limit of the row
 //
-// What is the same for the thread moves to one side, and two limits of one coordinate become one:
+// What is the same for the thread moves to the other side, where there is a value a row (two a thread) and not a
+// column:
 //
-//   {0, 1, 8, 9, ..} <= min(row - (key + 2 q) + {0, 0, 8, 8, ..}, Sk - (key + 2 q) - 1)
+//   {0, 1, 8, 9, ..} <= limit of the row - (key + 2 q)
 //
-// which is two limits a thread (a row and the one eight further on) and a comparison with a constant for each element.
-// Differences stay in i32: coordinates and sizes are below 2^30 in magnitude.
+// Coordinates are below 2^30 in magnitude, limits (which a region may compute) are clamped to 2^30: that changes no
+// answer, and the difference stays in i32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,27 +66,27 @@ struct Coordinate {
 
 Value constant(const Emit &e, DenseIntElementsAttr attr) { return arith::ConstantOp::create(e.b, e.loc, attr); }
 
-/// constants <= limits, or <.
-struct Limit {
-  DenseIntElementsAttr constants;
-  Value limits;
-};
+constexpr int64_t kBound = int64_t(1) << 30;
+bool isBounded(const APInt &value) { return std::abs(value.getSExtValue()) <= kBound; }
 
-/// The limit that a comparison states, `<` as `<=`.
-std::optional<Limit> limitOf(Value value, const Emit &e) {
-  auto compare = value.getDefiningOp<arith::CmpIOp>();
-  Limit limit;
-  if (!compare || !matchPattern(compare.getLhs(), m_Constant(&limit.constants)))
-    return std::nullopt;
-  limit.limits = compare.getRhs();
-  if (compare.getPredicate() == arith::CmpIPredicate::sle)
-    return limit;
-  if (compare.getPredicate() != arith::CmpIPredicate::slt)
-    return std::nullopt;
-  auto type = cast<VectorType>(limit.limits.getType());
-  Value minusOne = constant(e, cast<DenseIntElementsAttr>(DenseElementsAttr::get(type, APInt(32, -1, true))));
-  limit.limits = arith::AddIOp::create(e.b, e.loc, limit.limits, minusOne);
-  return limit;
+/// limits - scalar, of a scalar (null: 0) or of each element of a vector.
+Value differences(const Emit &e, Value limits, Value scalar) {
+  if (!limits)
+    return e.sub(e.i32(0), scalar);
+  auto like = [&](Value x) -> Value {
+    if (!isa<VectorType>(limits.getType()))
+      return x;
+    return vector::BroadcastOp::create(e.b, e.loc, limits.getType(), x);
+  };
+  Value atMost = arith::MinSIOp::create(e.b, e.loc, limits, like(e.i32(kBound)));
+  Value within = arith::MaxSIOp::create(e.b, e.loc, atMost, like(e.i32(-kBound)));
+  return e.sub(within, like(scalar));
+}
+
+/// A value of rows, of which a thread has few, copied over a tile.
+bool isOfRows(vector::ShuffleOp spread) {
+  return spread.getV1() == spread.getV2() &&
+         spread.getV1VectorType().getNumElements() * 4 <= spread.getResultVectorType().getNumElements();
 }
 
 /// Moves what is the same in all elements of the left side to the right.
@@ -94,37 +95,28 @@ void moveScalar(arith::CmpIOp compare) {
   if (!type || !type.getElementType().isInteger(32) || compare.getPredicate() > arith::CmpIPredicate::sge)
     return;
   std::optional<Coordinate> left = Coordinate::of(compare.getLhs()), right = Coordinate::of(compare.getRhs());
-  if (!left || !left->scalar || !left->constants)
+  // Different constants are a coordinate's; equal ones a region's, with a scalar of any size.
+  if (!left || !left->scalar || !left->constants || left->constants.isSplat())
+    return;
+  if (right && right->constants && right->constants.isSplat() &&
+      (right->scalar || !isBounded(right->constants.getSplatValue<APInt>())))
     return;
   OpBuilder builder(compare);
   Emit e{builder, compare.getLoc()};
-  auto broadcast = [&](Value scalar) -> Value { return vector::BroadcastOp::create(builder, e.loc, type, scalar); };
   Value limits;
   if (right) {
-    limits = broadcast(e.sub(right->scalar ? right->scalar : e.i32(0), left->scalar));
+    limits = vector::BroadcastOp::create(builder, e.loc, type, differences(e, right->scalar, left->scalar));
     if (right->constants)
       limits = arith::AddIOp::create(builder, e.loc, limits, constant(e, right->constants));
-  } else { // few different values, which the back end sees
-    limits = arith::SubIOp::create(builder, e.loc, compare.getRhs(), broadcast(left->scalar));
+  } else if (auto spread = compare.getRhs().getDefiningOp<vector::ShuffleOp>(); spread && isOfRows(spread)) {
+    Value ofRows = differences(e, spread.getV1(), left->scalar);
+    limits = vector::ShuffleOp::create(builder, e.loc, ofRows, ofRows, spread.getMask());
+  } else { // another value for each element: nothing is saved
+    return;
   }
   compare.getLhsMutable().set(constant(e, left->constants));
   compare.getRhsMutable().set(limits);
 }
-
-void joinLimits(arith::AndIOp both) {
-  OpBuilder builder(both);
-  Emit e{builder, both.getLoc()};
-  std::optional<Limit> x = limitOf(both.getLhs(), e), y = limitOf(both.getRhs(), e);
-  if (!x || !y || x->constants != y->constants)
-    return;
-  Value least = arith::MinSIOp::create(builder, e.loc, x->limits, y->limits);
-  Value joined = arith::CmpIOp::create(builder, e.loc, arith::CmpIPredicate::sle, constant(e, x->constants), least);
-  both.replaceAllUsesWith(joined);
-  both.erase();
-}
 } // namespace
 
-void attn::nvvm::compareCoords(LLVM::LLVMFuncOp func) {
-  func.walk(moveScalar);
-  func.walk(joinLimits);
-}
+void attn::nvvm::compareCoords(LLVM::LLVMFuncOp func) { func.walk(moveScalar); }
