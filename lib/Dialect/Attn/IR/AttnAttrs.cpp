@@ -230,7 +230,7 @@ void FragAttr::print(AsmPrinter &printer) const {
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> tile,
                                    ArrayRef<int64_t> warps, int64_t groups, ArrayRef<int64_t> regs, int64_t depthQ,
-                                   int64_t depthK, int64_t depthV, ArrayRef<StringAttr>, int64_t skip, Staging,
+                                   int64_t depthK, int64_t depthV, ArrayRef<StringAttr>, int64_t skip, Staging, Seam,
                                    int64_t blocks, Tiling, int64_t section, StringRef) {
   // H1: limits far above any machine, so that sums and products of these numbers stay inside 64 bits.
   auto pair = [&](StringRef name, ArrayRef<int64_t> values, int64_t limit) -> LogicalResult {
@@ -290,6 +290,7 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   SmallVector<StringAttr> order;
   int64_t groups = 1, depthQ = 1, depthK = 1, depthV = 1, skip = 0, blocks = 1, section = 0;
   Staging out = Staging::Alias;
+  Seam seam = Seam::Plain;
   Tiling tiles = Tiling::Single;
   std::string from;
   SMLoc start = parser.getCurrentLocation();
@@ -310,6 +311,8 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
       return parser.parseInteger(skip);
     if (name == "out")
       return parseEnum<Staging>(parser, out, symbolizeStaging, "where results are staged: alias or own");
+    if (name == "seam")
+      return parseEnum<Seam>(parser, seam, symbolizeSeam, "what happens between tiles: plain or overlap");
     if (name == "blocks")
       return parser.parseInteger(blocks);
     if (name == "section")
@@ -321,10 +324,10 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
     return std::nullopt;
   };
   if (parseFields(parser, "schedule",
-                  "tile, warps, groups, regs, depth, order, skip, out, blocks, tiles, section or from", value))
+                  "tile, warps, groups, regs, depth, order, skip, out, seam, blocks, tiles, section or from", value))
     return {};
   return parser.getChecked<ScheduleAttr>(start, parser.getContext(), tile, warps, groups, regs, depthQ, depthK, depthV,
-                                         order, skip, out, blocks, tiles, section, from);
+                                         order, skip, out, seam, blocks, tiles, section, from);
 }
 
 void ScheduleAttr::print(AsmPrinter &printer) const {
@@ -344,6 +347,8 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
     printer << ", skip = " << getSkip();
   if (getOut() != Staging::Alias)
     printer << ", out = " << stringifyStaging(getOut());
+  if (getSeam() != Seam::Plain)
+    printer << ", seam = " << stringifySeam(getSeam());
   if (getBlocks() != 1)
     printer << ", blocks = " << getBlocks();
   printer << ", tiles = " << stringifyTiling(getTiles());
@@ -358,11 +363,11 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
 
 ScheduleAttr ScheduleAttr::withFrom(StringRef from) const {
   return get(getContext(), getTile(), getWarps(), getGroups(), getRegs(), getDepthQ(), getDepthK(), getDepthV(),
-             getOrder(), getSkip(), getOut(), getBlocks(), getTiles(), getSection(), from);
+             getOrder(), getSkip(), getOut(), getSeam(), getBlocks(), getTiles(), getSection(), from);
 }
 
 ScheduleAttr ScheduleAttr::plain(MLIRContext *context, int64_t queries, int64_t keys, int64_t warps, int64_t depth,
                                  StringRef from) {
   return get(context, {queries, keys}, {warps, 1}, /*groups=*/1, /*regs=*/{}, /*depth_q=*/1, depth, depth, /*order=*/{},
-             /*skip=*/0, Staging::Alias, /*blocks=*/1, Tiling::Single, /*section=*/0, from);
+             /*skip=*/0, Staging::Alias, Seam::Plain, /*blocks=*/1, Tiling::Single, /*section=*/0, from);
 }

@@ -63,6 +63,7 @@ private:
   bool hasFieldsOfWgmma();
   bool hasBadWarps();
   bool isTooLarge(int64_t threads);
+  bool hasBadSeam();
 
   llvm::raw_string_ostream os{text};
   ScheduleAttr schedule;
@@ -78,6 +79,7 @@ bool Fit::hasFieldsOfWgmma() {
                     : !schedule.getOrder().empty()          ? "order"
                     : schedule.getSkip() != 0               ? "skip"
                     : schedule.getOut() != Staging::Alias   ? "out = own"
+                    : schedule.getSeam() != Seam::Plain     ? "seam = overlap"
                     : schedule.getTiles() != Tiling::Single ? "tiles other than single"
                                                             : "";
   if (field.empty())
@@ -120,6 +122,20 @@ bool Fit::isTooLarge(int64_t threads) {
     return true;
   }
   return false;
+}
+
+/// Two tiles are under way at a seam: there must be a next one, a second slot of Q, and room for O besides.
+bool Fit::hasBadSeam() {
+  if (schedule.getSeam() == Seam::Plain)
+    return false;
+  StringRef needs = schedule.getTiles() == Tiling::Single ? "tiles = fixed or dynamic"
+                    : schedule.getDepthQ() < 2            ? "depth = {q = 2, ..}"
+                    : schedule.getOut() != Staging::Own   ? "out = own"
+                                                          : "";
+  if (needs.empty())
+    return false;
+  os << "overlaps tiles (seam = overlap), which needs " << needs;
+  return true;
 }
 
 bool Fit::refusesMmaSync() {
@@ -166,7 +182,7 @@ bool Fit::refusesWgmma() {
     os << "asks for " << schedule.getBlocks() << " blocks an SM; on wgmma a block has the registers of all of it";
     return true;
   }
-  if (isTooLarge(wgmmaThreads(groups)))
+  if (isTooLarge(wgmmaThreads(groups)) || hasBadSeam())
     return true;
   int64_t producer = schedule.getRegs()[0], consumer = schedule.getRegs()[1];
   int64_t launch = launchRegs(target.getRegs(), groups);

@@ -116,7 +116,7 @@ func.func private @f() attributes {attn.test = #attn.schedule<tile = [64, 64], w
 // -----
 
 // @schedule_unknown
-// expected-error @below {{unknown schedule field 'stages'; expects tile, warps, groups, regs, depth, order, skip, out, blocks, tiles, section or from}}
+// expected-error @below {{unknown schedule field 'stages'; expects tile, warps, groups, regs, depth, order, skip, out, seam, blocks, tiles, section or from}}
 func.func private @f() attributes {attn.test = #attn.schedule<stages = 2>}
 
 // -----
@@ -243,3 +243,8 @@ module attributes {attn.target = "sm_80"} {}
 
 // expected-error @below {{expects where results are staged: alias or own, got 'there'}}
 #s = #attn.schedule<tile = [128, 64], warps = [4, 1], out = there>
+
+// -----
+
+// expected-error @below {{expects what happens between tiles: plain or overlap, got 'none'}}
+#s = #attn.schedule<tile = [128, 64], warps = [4, 1], seam = none>

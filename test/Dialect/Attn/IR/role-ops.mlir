@@ -50,8 +50,8 @@ attn.kernel @roles {
 !rm = tensor<64xi1, #attn.frag<4, 1, rows>>
 
 // CHECK-LABEL: attn.kernel @specialised
-// CHECK-SAME: schedule = #attn.schedule<tile = [128, 128], warps = [4, 1], groups = 2, regs = [24, 240], order = ["S", "await S", "pin max"], skip = 8, out = own, tiles = dynamic>
-attn.kernel @specialised attributes {schedule = #attn.schedule<tile = [128, 128], warps = [4, 1], groups = 2, regs = [24, 240], order = ["S", "await S", "pin max"], skip = 8, out = own, tiles = dynamic>} {
+// CHECK-SAME: schedule = #attn.schedule<tile = [128, 128], warps = [4, 1], groups = 2, regs = [24, 240], order = ["S", "await S", "pin max"], skip = 8, out = own, seam = overlap, tiles = dynamic>
+attn.kernel @specialised attributes {schedule = #attn.schedule<tile = [128, 128], warps = [4, 1], groups = 2, regs = [24, 240], order = ["S", "await S", "pin max"], skip = 8, out = own, seam = overlap, tiles = dynamic>} {
 ^bb0(%q: !Qm, %count: memref<1xi32>, %n: i32):
   // CHECK: attn.alloc as "Q" readers 4 at 0 barriers 65536 :
   %Q = attn.alloc as "Q" readers 4 at 0 barriers 65536 : !Qr

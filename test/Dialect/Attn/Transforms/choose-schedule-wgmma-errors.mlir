@@ -148,3 +148,43 @@ module attributes {attn.target = #attn.target<chip = "toy", family = cpu, smem =
     return %o, %lse : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>
   }
 }
+
+// -----
+
+module attributes {attn.target = #attn.target<chip = "sm_90a", family = wgmma, smem = 232448>} {
+  func.func @seam_of_single_tiles(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {
+    // expected-error @below {{schedule of the op does not fit: tile [128, 64] overlaps tiles (seam = overlap), which needs tiles = fixed or dynamic}}
+    %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 schedule <tile = [128, 64], warps = [4, 1], groups = 2, regs = [24, 240], depth = {q = 2, k = 2, v = 2}, out = own, seam = overlap, tiles = single> : (tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>)
+    return %o, %lse : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>
+  }
+}
+
+// -----
+
+module attributes {attn.target = #attn.target<chip = "sm_90a", family = wgmma, smem = 232448>} {
+  func.func @seam_with_one_q(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {
+    // expected-error @below {{schedule of the op does not fit: tile [128, 64] overlaps tiles (seam = overlap), which needs depth = {q = 2, ..}}}
+    %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 schedule <tile = [128, 64], warps = [4, 1], groups = 2, regs = [24, 240], depth = {q = 1, k = 2, v = 2}, out = own, seam = overlap, tiles = fixed> : (tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>)
+    return %o, %lse : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>
+  }
+}
+
+// -----
+
+module attributes {attn.target = #attn.target<chip = "sm_90a", family = wgmma, smem = 232448>} {
+  func.func @seam_with_o_over_q(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {
+    // expected-error @below {{schedule of the op does not fit: tile [128, 64] overlaps tiles (seam = overlap), which needs out = own}}
+    %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 schedule <tile = [128, 64], warps = [4, 1], groups = 2, regs = [24, 240], depth = {q = 2, k = 2, v = 2}, out = alias, seam = overlap, tiles = dynamic> : (tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>)
+    return %o, %lse : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>
+  }
+}
+
+// -----
+
+module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, smem = 1048576>} {
+  func.func @seam_on_mma_sync(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {
+    // expected-error @below {{schedule of the op does not fit: tile [128, 64] comes with seam = overlap, which family mma_sync does not have; only wgmma does}}
+    %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 schedule <tile = [128, 64], warps = [4, 1], seam = overlap> : (tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>)
+    return %o, %lse : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>
+  }
+}

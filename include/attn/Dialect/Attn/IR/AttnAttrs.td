@@ -81,6 +81,8 @@ def Attn_TilingKind : Attn_Keyword<"Tiling", "how tiles of the grid reach a bloc
   I32EnumAttrCase<"Dynamic", 2, "dynamic">]>;
 def Attn_Staging : Attn_Enum<"Staging", "where a result waits for its way out", [
   I32EnumAttrCase<"Alias", 0, "alias">, I32EnumAttrCase<"Own", 1, "own">]>;
+def Attn_Seam : Attn_Enum<"Seam", "what happens between two tiles of a block", [
+  I32EnumAttrCase<"Plain", 0, "plain">, I32EnumAttrCase<"Overlap", 1, "overlap">]>;
 
 def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
   let summary = "how one kernel is tiled, partitioned and pipelined";
@@ -98,6 +100,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     | `order = ["S", ..]` | how the steps of a sweep overlap | ScheduleSweep |
     | `skip` | how much, in powers of two, a row's maximum may grow before its accumulator is rescaled; 0: none | SkipRescale |
     | `out` | `alias`: results are staged over the drained ring of Q; `own`: in bytes of their own | PartitionRoles |
+    | `seam` | `overlap`: the first step of the next tile runs over the last one of this tile; needs `q = 2` and `own` | OverlapTiles |
     | `blocks` | blocks an SM should hold | AttnToNVVM (launch bounds) |
     | `tiles` | `single`: one tile a block; `fixed`, `dynamic`: a block walks tiles by a stride, or by a counter | MapToGrid |
     | `section` | bytes of L2 that the keys and values of the heads walked together may take; 0: no sections | MapToGrid |
@@ -117,7 +120,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
   let parameters = (ins ArrayRefParameter<"int64_t">:$tile, ArrayRefParameter<"int64_t">:$warps, "int64_t":$groups,
                         ArrayRefParameter<"int64_t">:$regs, "int64_t":$depth_q, "int64_t":$depth_k,
                         "int64_t":$depth_v, ArrayRefParameter<"::mlir::StringAttr">:$order, "int64_t":$skip,
-                        "::attn::Staging":$out, "int64_t":$blocks, "::attn::Tiling":$tiles, "int64_t":$section,
+                        "::attn::Staging":$out, "::attn::Seam":$seam, "int64_t":$blocks, "::attn::Tiling":$tiles, "int64_t":$section,
                         StringRefParameter<"from">:$from);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
