@@ -81,32 +81,55 @@ VectorType pairsOf(Type type) {
 
 /// Between blocks the back end takes a vector of 16-bit floats apart, and an instruction that reads pairs puts them
 /// together again: what a loop carries is pairs.
-void carryPairs(scf::ForOp loop) {
-  OpBuilder b(loop);
-  auto cast = [&](Value value, Type type) -> Value {
-    return b.createOrFold<LLVM::BitcastOp>(loop.getLoc(), type, value);
-  };
+class CarryPairs {
+public:
+  explicit CarryPairs(Operation *root) : b(root->getContext()) {}
+  void run(scf::ForOp loop);
+  void run(scf::WhileOp loop);
+
+private:
+  /// Makes a value pairs where it is handed to the loop, or to its next round.
+  void pack(OpOperand &operand, Type pairs) {
+    b.setInsertionPoint(operand.getOwner());
+    operand.set(b.createOrFold<LLVM::BitcastOp>(operand.getOwner()->getLoc(), pairs, operand.get()));
+  }
   /// Gives a value another type for everybody but the cast back.
-  auto retype = [&](Value value, Type pairs) {
+  void retype(Value value, Type pairs) {
     Type type = value.getType();
     value.setType(pairs);
-    auto back = LLVM::BitcastOp::create(b, loop.getLoc(), type, value);
+    b.setInsertionPointAfterValue(value);
+    auto back = LLVM::BitcastOp::create(b, value.getLoc(), type, value);
     value.replaceAllUsesExcept(back, back);
-  };
+  }
+
+  OpBuilder b;
+};
+
+void CarryPairs::run(scf::ForOp loop) {
   for (auto [i, type] : llvm::enumerate(llvm::to_vector(loop.getResultTypes()))) {
     VectorType pairs = pairsOf(type);
     if (!pairs)
       continue;
-    b.setInsertionPoint(loop);
-    loop.getInitArgsMutable()[i].set(cast(loop.getInitArgs()[i], pairs));
-    b.setInsertionPointToStart(loop.getBody());
+    pack(loop.getInitArgsMutable()[i], pairs);
     retype(loop.getRegionIterArg(i), pairs);
-    Operation *yield = loop.getBody()->getTerminator();
-    b.setInsertionPoint(yield);
-    yield->setOperand(i, cast(yield->getOperand(i), pairs));
-    b.setInsertionPointAfter(loop);
+    pack(loop.getBody()->getTerminator()->getOpOperand(i), pairs);
     retype(loop.getResult(i), pairs);
   }
+}
+
+void CarryPairs::run(scf::WhileOp loop) {
+  for (auto [i, argument] : llvm::enumerate(loop.getBeforeArguments()))
+    if (VectorType pairs = pairsOf(argument.getType())) {
+      pack(loop.getInitsMutable()[i], pairs);
+      retype(argument, pairs);
+      pack(loop.getYieldOp()->getOpOperand(i), pairs);
+    }
+  for (auto [i, argument] : llvm::enumerate(loop.getAfterArguments()))
+    if (VectorType pairs = pairsOf(argument.getType())) {
+      pack(loop.getConditionOp().getArgsMutable()[i], pairs);
+      retype(argument, pairs);
+      retype(loop.getResult(i), pairs);
+    }
 }
 
 /// There and back is nothing.
@@ -125,7 +148,9 @@ void foldCasts(Operation *root) {
 struct RotateLoops : attn::impl::RotateLoopsPassBase<RotateLoops> {
   using RotateLoopsPassBase::RotateLoopsPassBase;
   void runOnOperation() override {
-    getOperation().walk(carryPairs);
+    CarryPairs pairs(getOperation());
+    getOperation().walk([&](scf::ForOp loop) { pairs.run(loop); });
+    getOperation().walk([&](scf::WhileOp loop) { pairs.run(loop); });
     foldCasts(getOperation());
     RewritePatternSet patterns(&getContext());
     populateSCFToControlFlowConversionPatterns(patterns);

@@ -67,3 +67,28 @@ llvm.func @pairs(%lo: i32, %hi: i32, %x: vector<4xi32>) -> vector<8xbf16> {
   }
   llvm.return %r : vector<8xbf16>
 }
+
+// The same where the body has two parts.
+// CHECK-LABEL: llvm.func @pairs_of_a_while(
+// CHECK-SAME: %[[X:.*]]: vector<4xi32>, %[[MORE:.*]]: i1)
+// CHECK: cf.br ^[[BEFORE:.*]](%[[X]] : vector<4xi32>)
+// CHECK: ^[[BEFORE]](%[[P:.*]]: vector<4xi32>):
+// CHECK: cf.cond_br %[[MORE]], ^[[BODY:.*]](%[[P]] : vector<4xi32>), ^[[AFTER:.*]]
+// CHECK: ^[[BODY]](%[[Q:.*]]: vector<4xi32>):
+// CHECK-NEXT: %[[R:.*]] = arith.addi %[[Q]], %[[Q]] : vector<4xi32>
+// CHECK-NEXT: cf.br ^[[BEFORE]](%[[R]] : vector<4xi32>)
+// CHECK: ^[[AFTER]]:
+// CHECK-NEXT: llvm.bitcast %[[P]] : vector<4xi32> to vector<8xbf16>
+llvm.func @pairs_of_a_while(%x: vector<4xi32>, %more: i1) -> vector<8xbf16> {
+  %first = llvm.bitcast %x : vector<4xi32> to vector<8xbf16>
+  %r = scf.while (%a = %first) : (vector<8xbf16>) -> vector<8xbf16> {
+    scf.condition(%more) %a : vector<8xbf16>
+  } do {
+  ^bb0(%b: vector<8xbf16>):
+    %p = llvm.bitcast %b : vector<8xbf16> to vector<4xi32>
+    %q = arith.addi %p, %p : vector<4xi32>
+    %c = llvm.bitcast %q : vector<4xi32> to vector<8xbf16>
+    scf.yield %c : vector<8xbf16>
+  }
+  llvm.return %r : vector<8xbf16>
+}
