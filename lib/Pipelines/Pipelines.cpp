@@ -50,6 +50,7 @@ void attn::buildPartitionStage(OpPassManager &pm, const PartitionStageOptions &)
   pm.addPass(createSkipRescalePass());
   pm.addPass(createScheduleSweepPass());
   pm.addPass(createLowerTilesPass());
+  pm.addPass(createOverlapTilesPass());
   pm.addPass(createPlanMemoryPass());
   pm.addPass(createCountWaitsPass());
   pm.addPass(createSplitSweepsPass());

@@ -231,6 +231,13 @@ def wgmma_cases(main):
             text += (f", order = [{order}]" if order else "") + (f", skip = {skip}" if skip else "")
             spec = Spec(64, dtype=main, masks=window, tag=f"order_{tag}_{skip}", schedule=text)
             add(spec, *shapes, why="schedules", slow=True)
+    # The next tile over the end of this one; tiles of one block of keys and of many.
+    for tag, order in orders.items():
+        for tiles in ("fixed", "dynamic") if "@1" in order else ():
+            text = base.format(out="own", tiles=tiles, q=2, k=2, v=2, groups="groups = 2, regs = [24, 240]", rows=128, keys=64)
+            spec = Spec(64, dtype=main, masks=causal, tag=f"seam_{tag}_{tiles}", schedule=f"{text}, seam = overlap, order = [{order}], skip = 8")
+            add(spec, *shapes, (2, 32, 4, 1300, 1300), why="schedules", slow=True)
+            add(spec, (2, 16, 4, 1700, 500), same=150, why="the same bits", slow=True)
     return out
 
 

@@ -267,6 +267,36 @@ def LowerTilesPass : Pass<"attn-lower-tiles", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"];
 }
 
+def OverlapTilesPass : Pass<"attn-overlap-tiles", "::mlir::ModuleOp"> {
+  let summary = "Start the next tile over the end of this one";
+  let description = [{
+    Consumes kernels whose schedule has `seam = overlap`, with sweeps that are rotated and tiles that are loops
+    (`scf.while` of LowerTiles); others are left alone. Produces loops that are rotated as the sweeps are: what stands in
+    front of the sweep (lead) runs once in front of the loop, and then at a tile's end for the next one, over what stands
+    behind the sweep (trail).
+
+    ```
+    lead(first)
+    while {
+      sweep; next id; condition(more)
+    } do {
+      seam: lead(next), trail(this)
+    }
+    trail(last)
+    ```
+
+    The seam follows the schedule's order: entries of the newest step place ops of the lead, entries `@1` ops of the
+    trail, turns and pins stand as in the sweep. In a role that fills rings: the lead's copies, then the trail's, which is the
+    order in which the seam waits for them. What a lead computes is carried around the loop, as are results of divisions
+    by sizes; other numbers are computed again.
+
+    Fails if a role has no loop over tiles with one sweep, the order works on one step at a time, an operand is held for
+    a whole tile in a ring with less than two slots a group, or results lie over a ring. Remark: values carried by a role.
+    Example: test/Dialect/Attn/Transforms/overlap-tiles.mlir.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
 def VerifyStagePass : Pass<"attn-verify-stage", "::mlir::ModuleOp"> {
   let summary = "Check what a stage promises";
   let description = [{

@@ -122,8 +122,9 @@ def run(path, steps):
     return role.reports[-results:], events
 
 
-for steps in (1, 2, 3, 5):
-    plain, scheduled = (run(path, steps) for path in sys.argv[1:3])
-    assert plain[0] == scheduled[0], f"{steps} steps: other values"
-    assert plain[1] == scheduled[1], f"{steps} steps: other items"
-print("equal")
+if __name__ == "__main__":
+    for steps in (1, 2, 3, 5):
+        plain, scheduled = (run(path, steps) for path in sys.argv[1:3])
+        assert plain[0] == scheduled[0], f"{steps} steps: other values"
+        assert plain[1] == scheduled[1], f"{steps} steps: other items"
+    print("equal")
