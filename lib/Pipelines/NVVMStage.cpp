@@ -10,6 +10,7 @@
 #include "attn/Pipelines/Pipelines.h"
 
 #include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
@@ -25,7 +26,7 @@ void attn::buildNVVMStage(OpPassManager &pm, const NVVMStageOptions &) {
   // Kernels only: the host plan keeps its sizes and launches for the manifest. No canonicalizer here: the thousands of
   // operations of a dot are canonical, and walking them to a fixed point costs more than the conversion.
   OpPassManager &kernel = pm.nest<LLVM::LLVMFuncOp>();
-  kernel.addPass(createLoopInvariantCodeMotionPass()); // addresses of a lane, while loops are still loops
+  kernel.addPass(createHoistInvariantsPass()); // addresses of a lane, while loops are still loops
   kernel.addPass(createCSEPass());
   kernel.addPass(createRotateLoopsPass());
   kernel.addPass(createConvertVectorToLLVMPass());

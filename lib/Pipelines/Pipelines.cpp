@@ -58,7 +58,7 @@ void attn::buildPartitionStage(OpPassManager &pm, const PartitionStageOptions &)
   // moves in front of the loop.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(createLoopInvariantCodeMotionPass());
+  pm.addPass(createHoistInvariantsPass());
   buildStageCheck(pm, Stage::Partitioned);
 }
 

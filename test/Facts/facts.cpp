@@ -43,7 +43,7 @@ int main() {
 
   // Rows may be for ops with a mask or without, and for some lengths.
   // CHECK: full: head dim <= 128, no mask, q_len >= 1536; head dim <= 128, no mask;
-  // CHECK-NEXT: masked: head dim <= 128, masked;
+  // CHECK-NEXT: masked: head dim <= 128, masked, q_len >= 6144; head dim <= 128, masked;
   for (bool masked : {false, true}) {
     std::printf("%s:", masked ? "masked" : "full");
     for (const ScheduleRow *row : schedulesFor(Family::Wgmma, Pass::Forward, 128, masked))

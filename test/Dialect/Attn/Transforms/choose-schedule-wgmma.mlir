@@ -31,8 +31,10 @@ func.func @full(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tens
 
 // Any mask is another class. Its tiles differ in length, so a counter deals them out.
 // CHECK-LABEL: func.func @causal(
-// CHECK-SAME: attributes {attn.when = {aligned = ["q", "k", "v", "o"]}}
-// CHECK: tile = [128, 128], {{.*}}tiles = dynamic
+// CHECK-SAME: attributes {attn.when = {aligned = ["q", "k", "v", "o"], from = 6144 : i64, size = "q_len"}}
+// CHECK: tile = [192, 80], {{.*}}tiles = dynamic
+// CHECK-LABEL: func.func @causal_below_6144(
+// CHECK: tile = [128, 128], {{.*}}seam = overlap, tiles = dynamic
 // CHECK-LABEL: func.func @causal_unaligned(
 func.func @causal(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {
   %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 mask [#attn.causal<top_left>] : (tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>)
@@ -64,6 +66,8 @@ func.func @d40(%q: tensor<?x?x?x40xbf16>, %k: tensor<?x?x?x40xbf16>, %v: tensor<
 
 // CHECK-LABEL: func.func @d64_causal(
 // CHECK: tile = [192, 128], warps = [4, 1], groups = 3, {{.*}}out = own, tiles = dynamic
+// CHECK: func.func @d64_causal_below_3072(
+// CHECK: tile = [128, 128], warps = [4, 1], groups = 2, {{.*}}seam = overlap, tiles = dynamic
 func.func @d64_causal(%q: tensor<?x?x?x64xbf16>, %k: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x64xbf16>) -> (tensor<?x?x?x64xbf16>, tensor<?x?x?xf32>) {
   %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 mask [#attn.causal<top_left>] : (tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>) -> (tensor<?x?x?x64xbf16>, tensor<?x?x?xf32>)
   return %o, %lse : tensor<?x?x?x64xbf16>, tensor<?x?x?xf32>

@@ -297,6 +297,16 @@ def OverlapTilesPass : Pass<"attn-overlap-tiles", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
 
+def HoistInvariantsPass : Pass<"attn-hoist-invariants"> {
+  let summary = "Move what does not change in front of loops, if it is worth its registers";
+  let description = [{
+    Consumes any op with loops; produces the same with pure, speculatable ops that depend on nothing of a loop in front
+    of it: all of them where the loop is a sweep's, single numbers only where it is a loop over tiles (`scf.while`),
+    since a tile or fragment would take registers in every sweep. Never fails.
+    Example: test/Dialect/Attn/Transforms/hoist-invariants.mlir.
+  }];
+}
+
 def VerifyStagePass : Pass<"attn-verify-stage", "::mlir::ModuleOp"> {
   let summary = "Check what a stage promises";
   let description = [{
