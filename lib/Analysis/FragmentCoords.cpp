@@ -8,13 +8,9 @@
 #include "attn/Analysis/FragmentCoords.h"
 
 #include "attn/Dialect/Attn/IR/Attn.h"
-#include "attn/Facts/Facts.h"
 
 using namespace mlir;
 using namespace attn;
-
-// The verifiers of the IR, which is below this room, read the same numbers from Facts.
-static_assert(kWarpLanes == facts::kWarpLanes && kAtomRows == facts::kAtomRows && kAtomCols == facts::kAtomCols);
 
 Fragment Fragment::of(RankedTensorType type) {
   auto frag = cast<FragAttr>(type.getEncoding());

@@ -7,6 +7,7 @@
 
 #include "attn/Analysis/SharedAllocs.h"
 
+#include "attn/Analysis/SharedPlan.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -18,9 +19,9 @@ using namespace attn;
 static int64_t getOwnBytes(AllocOp alloc) {
   auto ring = dyn_cast<RingType>(alloc.getResult().getType());
   if (!ring)
-    return llvm::alignTo(cast<BufType>(alloc.getResult().getType()).getBytes(), 128);
+    return llvm::alignTo(cast<BufType>(alloc.getResult().getType()).getBytes(), facts::kBankBytes);
   int64_t last = ring.getBufs().empty() ? 0 : cast<BufType>(ring.getBufs().back()).getBytes();
-  return ring.getDepth() * ring.getSlotBytes() - (llvm::alignTo(last, 128) - last);
+  return ring.getDepth() * ring.getSlotBytes() - (llvm::alignTo(last, facts::kBankBytes) - last);
 }
 
 int64_t attn::getGroupStride(AllocOp alloc) { return llvm::alignTo(getOwnBytes(alloc), getSharedAlignment(alloc)); }
@@ -33,15 +34,15 @@ int64_t attn::getSharedBytes(AllocOp alloc) {
 
 int64_t attn::getBarrierBytes(AllocOp alloc) {
   auto ring = dyn_cast<RingType>(alloc.getResult().getType());
-  return ring && !alloc->getParentOfType<RoleOp>() ? 2 * kBarrierBytes * ring.getDepth() : 0;
+  return ring && !alloc->getParentOfType<RoleOp>() ? kSlotBarrierBytes * ring.getDepth() : 0;
 }
 
 int64_t attn::getSharedAlignment(AllocOp alloc) {
   auto swizzled = [](Type buf) { return cast<BufType>(buf).getSwizzle() != 0; };
   Type type = alloc.getResult().getType();
   if (auto ring = dyn_cast<RingType>(type))
-    return llvm::any_of(ring.getBufs(), swizzled) ? 1024 : 128;
-  return swizzled(type) ? 1024 : 128;
+    return llvm::any_of(ring.getBufs(), swizzled) ? kSwizzleBytes : facts::kBankBytes;
+  return swizzled(type) ? kSwizzleBytes : facts::kBankBytes;
 }
 
 std::string attn::describeAlloc(AllocOp alloc) {

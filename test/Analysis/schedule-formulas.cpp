@@ -30,7 +30,7 @@ int main() {
   // CHECK-NEXT: 3: 128 no
   // CHECK-NEXT: 7: 64 no
   for (int64_t groups : {1, 2, 3, 7})
-    std::printf("%d: %d %s\n", int(groups), int(launchRegs(65536, groups)),
+    std::printf("%d: %d %s\n", int(groups), int(launchRegs(65536, wgmmaThreads(groups))),
                 poolHolds(65536, groups, 24, 240) ? "yes" : "no");
 
   // Head dimensions fill whole panels on wgmma.

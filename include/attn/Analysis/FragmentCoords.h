@@ -21,6 +21,8 @@
 #ifndef ATTN_ANALYSIS_FRAGMENTCOORDS_H
 #define ATTN_ANALYSIS_FRAGMENTCOORDS_H
 
+#include "attn/Facts/Facts.h"
+
 #include <cstdint>
 
 namespace mlir {
@@ -29,8 +31,8 @@ class RankedTensorType;
 
 namespace attn {
 
-constexpr int64_t kWarpLanes = 32;
-constexpr int64_t kAtomRows = 16, kAtomCols = 8, kAtomElements = 4;
+using facts::kAtomCols, facts::kAtomRows, facts::kWarpLanes;
+constexpr int64_t kAtomElements = 4;
 
 /// What a lane adds to the row and the column of each of its elements.
 constexpr int64_t laneRow(int64_t lane) { return lane / 4; }

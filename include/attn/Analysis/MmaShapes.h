@@ -24,8 +24,8 @@ struct MmaGrid {
 /// check: who spreads tiles and who emits instructions both ask here.
 constexpr std::optional<MmaGrid> mmaGrid(const facts::MmaShape &shape, int64_t m, int64_t n, int64_t k, int64_t warpsM,
                                          int64_t warpsN = 1) {
-  // wgmma is issued by four warps together, a quarter of its rows each.
-  int64_t together = shape.family == facts::Family::Wgmma ? 4 : 1, rows = shape.m / together * warpsM;
+  // wgmma is issued by a group of warps together, an equal part of its rows each.
+  int64_t together = shape.family == facts::Family::Wgmma ? facts::kGroupWarps : 1, rows = shape.m / together * warpsM;
   if (warpsM % together || m % rows || n % (shape.multipleN * warpsN) || k % shape.k)
     return std::nullopt;
   return MmaGrid{m / rows, n / (shape.multipleN * warpsN), k / shape.k};

@@ -9,6 +9,8 @@
 #ifndef ATTN_ANALYSIS_REGISTERESTIMATE_H
 #define ATTN_ANALYSIS_REGISTERESTIMATE_H
 
+#include "attn/Facts/Facts.h"
+
 #include <cstdint>
 
 namespace attn {
@@ -19,9 +21,9 @@ constexpr int64_t mmaSyncForwardRegs(int64_t queries, int64_t keys, int64_t valu
   return (queries * (valueDim + keys) + threads - 1) / threads + 40;
 }
 
-/// Registers a thread may have if an SM is to hold `blocks` blocks: the allocator hands them out in eights.
+/// Registers a thread may have if an SM is to hold `blocks` blocks.
 constexpr int64_t regsAvailable(int64_t regsPerSM, int64_t threads, int64_t blocks, int64_t maxPerThread) {
-  int64_t share = regsPerSM / (threads * blocks) / 8 * 8;
+  int64_t share = regsPerSM / (threads * blocks) / facts::kRegisterStep * facts::kRegisterStep;
   return share < maxPerThread ? share : maxPerThread;
 }
 
@@ -31,16 +33,20 @@ constexpr int64_t regsAvailable(int64_t regsPerSM, int64_t threads, int64_t bloc
 constexpr int64_t wgmmaForwardRegs(int64_t keys, int64_t valueDim) { return valueDim / 2 + keys / 2 + keys / 4 + 28; }
 
 /// Threads of a block of warpgroups: one that copies, `groups` that compute.
-constexpr int64_t kWarpgroupThreads = 128;
-constexpr int64_t wgmmaThreads(int64_t groups) { return kWarpgroupThreads * (groups + 1); }
+constexpr int64_t wgmmaThreads(int64_t groups) { return facts::kGroupWarps * facts::kWarpLanes * (groups + 1); }
 
-/// Registers a thread starts with if the block has the SM to itself, before setmaxnreg moves some from the threads that
-/// copy to those that compute.
-constexpr int64_t launchRegs(int64_t regsPerSM, int64_t groups) { return regsPerSM / wgmmaThreads(groups) / 8 * 8; }
+/// Registers each thread of a block starts with if the block has the SM to itself, before setmaxnreg moves some from
+/// the threads that copy to those that compute. A thread that names 255 has 256.
+constexpr int64_t launchRegs(int64_t regsPerSM, int64_t threads) {
+  return regsAvailable(regsPerSM, threads, /*blocks=*/1, facts::kMaxRegsPerThread + 1);
+}
 
-/// Whether what the groups ask for is there. If it is not, the last to ask waits forever.
+/// What a launch allots to all threads of such a block together. Who asks for more than is left waits forever.
+constexpr int64_t registerPool(int64_t regsPerSM, int64_t threads) { return threads * launchRegs(regsPerSM, threads); }
+
+/// Whether what the warpgroups of a schedule ask for is there.
 constexpr bool poolHolds(int64_t regsPerSM, int64_t groups, int64_t producer, int64_t consumer) {
-  return producer + groups * consumer <= (groups + 1) * launchRegs(regsPerSM, groups);
+  return wgmmaThreads(0) * (producer + groups * consumer) <= registerPool(regsPerSM, wgmmaThreads(groups));
 }
 
 static_assert(mmaSyncForwardRegs(128, 64, 128, 128) == 232);
@@ -53,7 +59,8 @@ static_assert(regsAvailable(65536, 256, 2, 255) == 128);
 static_assert(wgmmaForwardRegs(80, 128) == 152 && wgmmaForwardRegs(128, 64) == 156);   // of 160
 static_assert(wgmmaForwardRegs(96, 128) == 164);                                       // of 160
 static_assert(wgmmaForwardRegs(128, 128) == 188 && wgmmaForwardRegs(192, 128) == 236); // of 240
-static_assert(launchRegs(65536, 2) == 168 && launchRegs(65536, 3) == 128);
+static_assert(launchRegs(65536, 384) == 168 && launchRegs(65536, 512) == 128 && launchRegs(65536, 128) == 256);
+static_assert(registerPool(65536, 384) == 64512);
 static_assert(poolHolds(65536, 2, 24, 240) && poolHolds(65536, 3, 32, 160));
 static_assert(!poolHolds(65536, 2, 32, 240) && !poolHolds(65536, 3, 40, 160));
 

@@ -8,6 +8,7 @@
 #define ATTN_ANALYSIS_SHAREDALLOCS_H
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Facts/Facts.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <string>
@@ -20,13 +21,15 @@ int64_t getSharedBytes(AllocOp alloc);
 /// Bytes from a group's part of an alloc inside a role to the next group's.
 int64_t getGroupStride(AllocOp alloc);
 
-/// Bytes of an mbarrier, and of the barriers a ring of the kernel needs where roles meet at them: for each slot one
-/// that says full, then for each one that says empty.
-constexpr int64_t kBarrierBytes = 8;
+/// Bytes of the barriers a ring of the kernel needs where roles meet at them: for each slot one that says full, then
+/// for each one that says empty.
 int64_t getBarrierBytes(AllocOp alloc);
 
-/// What its offset must be a multiple of. A swizzle of any span repeats within 1024 bytes (B2), so from there an
-/// address is a function of row and chunk alone; 128 bytes are all banks once.
+/// A swizzle of any span repeats within so many bytes (B2).
+constexpr int64_t kSwizzleBytes = 8 * facts::kBankBytes;
+
+/// What its offset must be a multiple of. Swizzled bufs: `kSwizzleBytes`, so that an address is a function of row and
+/// chunk alone; others begin at the first bank.
 int64_t getSharedAlignment(AllocOp alloc);
 
 /// "Q": 1 x tensor<128x128xbf16>

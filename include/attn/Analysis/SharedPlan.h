@@ -7,6 +7,8 @@
 #ifndef ATTN_ANALYSIS_SHAREDPLAN_H
 #define ATTN_ANALYSIS_SHAREDPLAN_H
 
+#include "attn/Facts/Facts.h"
+
 #include <cstdint>
 
 namespace attn {
@@ -19,9 +21,9 @@ struct ForwardShape {
   int64_t elementBytes = 2;
 };
 
-/// Head dimensions are padded to the k extent of the matrix instruction, on wgmma to a whole panel of 128 bytes;
-/// columns past the true D read as 0.
-constexpr int64_t kPanelColumns = 64;
+/// Head dimensions are padded to the k extent of the matrix instruction, on wgmma to a whole panel, a row of which is
+/// the widest swizzle span; columns past the true D read as 0.
+constexpr int64_t kPanelColumns = facts::kBankBytes / 2;
 constexpr int64_t paddedHeadDim(int64_t headDim, bool panels = false) {
   int64_t unit = panels ? kPanelColumns : 16;
   return (headDim + unit - 1) / unit * unit;
@@ -39,10 +41,14 @@ constexpr int64_t sharedBytes(const ForwardShape &s, int64_t outPieces = 0) {
   return s.elementBytes * (qAndO + s.keys * (s.headDim * s.depthK + s.valueDim * s.depthV));
 }
 
-/// Barriers of `slots` slots, full and empty, 8 bytes each. Where tiles are `dynamic` the number of the next one
+/// Two barriers a slot of a ring, one that says full and one that says empty.
+constexpr int64_t kSlotBarrierBytes = 2 * facts::kBarrierBytes;
+
+/// Barriers of `slots` slots, to the end of the block's bytes. Where tiles are `dynamic` the number of the next one
 /// travels through a slot more, of 4 bytes.
 constexpr int64_t barrierBytes(int64_t slots, bool dynamic) {
-  return (16 * (slots + dynamic) + 4 * dynamic + 127) / 128 * 128;
+  int64_t bytes = kSlotBarrierBytes * (slots + dynamic) + 4 * dynamic;
+  return (bytes + facts::kBankBytes - 1) / facts::kBankBytes * facts::kBankBytes;
 }
 
 /// The same on wgmma, where threads that copy and threads that compute meet at barriers in shared memory:

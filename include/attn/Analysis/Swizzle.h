@@ -20,6 +20,8 @@
 #ifndef ATTN_ANALYSIS_SWIZZLE_H
 #define ATTN_ANALYSIS_SWIZZLE_H
 
+#include "attn/Facts/Facts.h"
+
 #include <cstdint>
 
 namespace attn {
@@ -37,9 +39,9 @@ struct TileLayout {
   constexpr int64_t bytes() const { return rows * rowBytes; }
 
   /// What row r XORs into the chunk number.
-  constexpr int64_t rowXor(int64_t r) const { return span ? r * span / 128 % (span / kChunkBytes) : 0; }
+  constexpr int64_t rowXor(int64_t r) const { return span ? r * span / facts::kBankBytes % (span / kChunkBytes) : 0; }
   /// Rows per step of rowXor and steps until it repeats: xor = r / rowsPerXor() % xorSteps().
-  constexpr int64_t rowsPerXor() const { return span ? 128 / span : 1; }
+  constexpr int64_t rowsPerXor() const { return span ? facts::kBankBytes / span : 1; }
   constexpr int64_t xorSteps() const { return span ? span / kChunkBytes : 1; }
 
   /// Byte address of `byte` of row r, from the tile's base.

@@ -42,6 +42,16 @@ constexpr int64_t kReservedSmemPerBlock = 1024;
 constexpr int64_t kMaxRegsPerThread = 255;
 /// Threads of a warp, and the rows and columns of one accumulator of mma.sync (a picture is in FragmentCoords.h).
 constexpr int64_t kWarpLanes = 32, kAtomRows = 16, kAtomCols = 8;
+/// A warpgroup: the warps that issue wgmma and change their registers together; rows and most columns of its products.
+constexpr int64_t kGroupWarps = 4, kGroupRows = kGroupWarps * kAtomRows, kMaxGroupCols = 256;
+/// Registers are handed out, and moved from warp to warp, in multiples of this.
+constexpr int64_t kRegisterStep = 8;
+/// What all banks of shared memory give at once: the widest swizzle span, and what bufs lie at multiples of.
+constexpr int64_t kBankBytes = 128;
+/// Bytes of an mbarrier.
+constexpr int64_t kBarrierBytes = 8;
+/// Rows a box of a tensor map may have.
+constexpr int64_t kMaxBoxRows = 256;
 /// Threads a block may have.
 constexpr int64_t kMaxThreadsPerBlock = 1024;
 /// The largest head dimension the rows below were made and tested for.

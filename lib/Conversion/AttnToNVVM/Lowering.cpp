@@ -7,6 +7,7 @@
 
 #include "Lowering.h"
 
+#include "attn/Facts/Facts.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -88,7 +89,7 @@ SmallVector<Value> Ring::bufs(const Emit &e, Value item) const {
   int64_t offset = 0;
   for (Type buf : type.getBufs()) {
     bufs.push_back(offset ? e.add(address, offset) : address);
-    offset += llvm::alignTo(cast<BufType>(buf).getBytes(), 128);
+    offset += llvm::alignTo(cast<BufType>(buf).getBytes(), facts::kBankBytes);
   }
   return bufs;
 }

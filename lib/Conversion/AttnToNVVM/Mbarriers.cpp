@@ -100,10 +100,10 @@ struct CommitLowering : Lowering<CommitOp> {
 } // namespace
 
 Value Ring::fullBarrier(const Emit &e, Value item) const {
-  return e.add(barriers, e.mul(slot(e, item), kBarrierBytes));
+  return e.add(barriers, e.mul(slot(e, item), facts::kBarrierBytes));
 }
 Value Ring::emptyBarrier(const Emit &e, Value item) const {
-  return e.add(fullBarrier(e, item), type.getDepth() * kBarrierBytes);
+  return e.add(fullBarrier(e, item), type.getDepth() * facts::kBarrierBytes);
 }
 
 void attn::nvvm::initBarriers(const Emit &e, KernelOp kernel, const KernelState &state) {
@@ -114,7 +114,7 @@ void attn::nvvm::initBarriers(const Emit &e, KernelOp kernel, const KernelState 
     auto ring = dyn_cast<RingType>(alloc.getType());
     for (int64_t slot = 0; ring && slot < 2 * ring.getDepth(); ++slot)
       init << "@one mbarrier.init.shared::cta.b64 [" + smem + "+" +
-                  Twine(int64_t(*alloc.getBarriers()) + slot * kBarrierBytes) + "], " +
+                  Twine(int64_t(*alloc.getBarriers()) + slot * facts::kBarrierBytes) + "], " +
                   Twine(slot < ring.getDepth() ? 1 : int64_t(*alloc.getReaders())) + ";";
   });
   init << "@one fence.mbarrier_init.release.cluster;\n}";

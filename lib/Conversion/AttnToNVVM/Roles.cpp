@@ -18,7 +18,9 @@
 
 #include "InlineAsm.h"
 
+#include "attn/Analysis/RegisterEstimate.h"
 #include "attn/Dialect/Attn/IR/Target.h"
+#include "attn/Facts/Facts.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
@@ -29,8 +31,6 @@ using namespace attn::nvvm;
 
 namespace {
 constexpr int64_t kNamedBarriers = 16;
-/// setmaxnreg is done by four warps together.
-constexpr int64_t kRegisterWarps = 4, kRegisterStep = 8;
 
 /// Named barriers a role takes: one thread needs none.
 int64_t namedBarriersOf(RoleOp role) { return role.getElect() ? 0 : 2 * role.getGroups(); }
@@ -158,11 +158,25 @@ struct SyncLowering : Lowering<SyncOp> {
 void attn::nvvm::enterRoles(const Emit &e, KernelOp kernel, ValueRange maps, KernelState &state) {
   state.warp = NVVM::ShflOp::create(e.b, e.loc, e.b.getI32Type(), e.i32(-1), e.div(state.thread, kWarpLanes), e.i32(0),
                                     e.i32(kWarpLanes - 1), NVVM::ShflKind::idx, UnitAttr());
-  state.registers = llvm::alignDown(getTarget(kernel).getRegs() / *kernel.getThreads(), kRegisterStep);
+  state.registers = launchRegs(getTarget(kernel).getRegs(), *kernel.getThreads());
   state.uniformBranches = true;
   initBarriers(e, kernel, state);
   prefetchMaps(e, maps, state);
   NVVM::Barrier0Op::create(e.b, e.loc);
+}
+
+/// Who asks for registers waits until they are free.
+static LogicalResult checkRegisters(KernelOp kernel) {
+  const int64_t perSM = getTarget(kernel).getRegs(), threads = *kernel.getThreads();
+  const int64_t atLaunch = launchRegs(perSM, threads), pool = registerPool(perSM, threads);
+  int64_t need = 0;
+  for (RoleOp role : kernel.getBody().getOps<RoleOp>())
+    need += role.getWarps() * kWarpLanes * role.getRegs().value_or(atLaunch);
+  if (need <= pool)
+    return success();
+  return kernel.emitOpError("has roles that ask for ")
+         << need << " registers together; a launch allots " << pool << ", " << atLaunch << " for each of " << threads
+         << " threads, and the last to ask would wait forever";
 }
 
 static LogicalResult checkRole(RoleOp role) {
@@ -174,8 +188,10 @@ static LogicalResult checkRole(RoleOp role) {
              << previous.getFirstWarp() + previous.getWarps() << ", got " << first;
   if (after && !isa<RoleOp>(after))
     return after->emitOpError("stands behind a role; only roles may");
-  if (role.getRegs() && (first % kRegisterWarps || warps % kRegisterWarps))
+  if (role.getRegs() && (first % facts::kGroupWarps || warps % facts::kGroupWarps))
     return role.emitOpError("asks for registers, which four warps do together; got warps ") << first << " + " << warps;
+  if (!isa_and_present<RoleOp>(before) && failed(checkRegisters(role->getParentOfType<KernelOp>())))
+    return failure();
   if (!llvm::isPowerOf2_64(warps / role.getGroups()))
     return role.emitOpError("expects groups of a power of two of warps, got ") << warps / role.getGroups();
   int64_t named = 1;

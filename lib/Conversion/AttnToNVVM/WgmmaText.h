@@ -36,7 +36,7 @@ struct SharedOperand {
   TileLayout layout;
   bool kMajor;
 
-  static constexpr int64_t kSpan = 128, kRowsOfUnit = 8, kDepth = 16, kUnitBytes = 16;
+  static constexpr int64_t kSpan = facts::kBankBytes, kRowsOfUnit = 8, kDepth = 16, kUnitBytes = 16;
   static constexpr uint32_t kHighWord = 1u << 30 | kRowsOfUnit * kSpan / kUnitBytes;
 
   /// What the low word holds besides the address.

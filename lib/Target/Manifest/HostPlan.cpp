@@ -9,6 +9,7 @@
 #include "Json.h"
 
 #include "attn/Dialect/Attn/IR/Target.h"
+#include "attn/Facts/Facts.h"
 #include "attn_rt/manifest_keys.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -17,9 +18,6 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::manifest;
 namespace json = llvm::json;
-
-/// Rows of a box: the tensor memory accelerator's limit in any dimension.
-constexpr int64_t kMaxBoxRows = 256;
 
 //===----------------------------------------------------------------------===//
 // Sizes, values, buffers
@@ -162,9 +160,9 @@ LogicalResult HostPlan::appendMap(TensorMapOp op, json::Array &args) {
     return op.emitOpError("must describe an argument of the function, which the manifest has a name for");
   if (ShapedType::isDynamic(cast<MemRefType>(operand->type).getShape().back()))
     return op.emitOpError("describes '") << operand->name << "', whose number of columns must be static";
-  if (type.getSwizzle() == 0 || rows > kMaxBoxRows)
+  if (type.getSwizzle() == 0 || rows > facts::kMaxBoxRows)
     return op.emitOpError("has no box: expects a swizzle of 32, 64 or 128 and at most ")
-           << kMaxBoxRows << " rows, got " << type.getSwizzle() << " and " << rows;
+           << facts::kMaxBoxRows << " rows, got " << type.getSwizzle() << " and " << rows;
   args.push_back(json::Object{{ATTN_ARG_MAP, operand->name},
                               {ATTN_KEY_LAYOUT, ATTN_LAYOUT_ROWS4},
                               {ATTN_KEY_ROWS, rows},

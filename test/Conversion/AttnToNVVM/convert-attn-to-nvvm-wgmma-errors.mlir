@@ -45,6 +45,42 @@ module attributes {attn.target = #t} {
 
 // -----
 
+// On the machine this kernel would hang.
+#t = #attn.target<chip = "toy", family = wgmma, smem = 65536>
+module attributes {attn.target = #t} {
+  // expected-error @below {{has roles that ask for 92160 registers together; a launch allots 64512, 168 for each of 384 threads, and the last to ask would wait forever}}
+  attn.kernel @register_pool attributes {smem_bytes = 0 : i64, threads = 384 : i64} {
+    attn.role "a" warps 0 + 4 groups 1 regs 240 elect {
+    ^bb0(%g: i32):
+      attn.yield
+    }
+    attn.role "b" warps 4 + 8 groups 2 regs 240 {
+    ^bb0(%g: i32):
+      attn.yield
+    }
+  }
+}
+
+// -----
+
+// A role that does not ask keeps what it has: 4 x 168 + 8 x 176 is more than 12 x 168.
+#t = #attn.target<chip = "toy", family = wgmma, smem = 65536>
+module attributes {attn.target = #t} {
+  // expected-error @below {{has roles that ask for 66560 registers together; a launch allots 64512}}
+  attn.kernel @register_pool_kept attributes {smem_bytes = 0 : i64, threads = 384 : i64} {
+    attn.role "a" warps 0 + 4 groups 1 elect {
+    ^bb0(%g: i32):
+      attn.yield
+    }
+    attn.role "b" warps 4 + 8 groups 2 regs 176 {
+    ^bb0(%g: i32):
+      attn.yield
+    }
+  }
+}
+
+// -----
+
 #t = #attn.target<chip = "toy", family = wgmma, smem = 65536>
 module attributes {attn.target = #t} {
   attn.kernel @three_warps attributes {smem_bytes = 0 : i64, threads = 192 : i64} {

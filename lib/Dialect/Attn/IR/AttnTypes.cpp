@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Facts/Facts.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -54,7 +55,7 @@ LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError, int
 int64_t RingType::getSlotBytes() const {
   int64_t bytes = 0;
   for (Type buf : getBufs())
-    bytes += llvm::alignTo(cast<BufType>(buf).getBytes(), 128);
+    bytes += llvm::alignTo(cast<BufType>(buf).getBytes(), facts::kBankBytes);
   return bytes;
 }
 

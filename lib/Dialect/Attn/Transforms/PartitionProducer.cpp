@@ -29,6 +29,7 @@
 #include "TensorMaps.h"
 #include "attn/Analysis/SharedPlan.h"
 #include "attn/Dialect/Attn/IR/Target.h"
+#include "attn/Facts/Facts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -42,8 +43,7 @@ using namespace attn;
 
 #define DEBUG_TYPE "attn-partition-roles"
 
-/// Warps of a warpgroup, which issues wgmma together and shares setmaxnreg.
-static constexpr int64_t kGroupWarps = 4;
+using facts::kGroupWarps;
 
 namespace {
 /// A ring, and how the items in it are made.

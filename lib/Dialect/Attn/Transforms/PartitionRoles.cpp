@@ -13,6 +13,7 @@
 
 #include "PartitionRoles.h"
 #include "attn/Dialect/Attn/IR/Target.h"
+#include "attn/Facts/Facts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Remarks.h"
@@ -30,7 +31,7 @@ using namespace attn;
 
 BufType attn::getBufType(RankedTensorType tile) {
   int64_t rowBytes = tile.getShape().back() * tile.getElementTypeBitWidth() / 8;
-  for (int64_t span : {128, 64, 32})
+  for (int64_t span = facts::kBankBytes; span >= 32; span /= 2)
     if (tile.getRank() == 2 && rowBytes % span == 0)
       return BufType::get(tile.getContext(), tile, span);
   return BufType::get(tile.getContext(), tile, 0);

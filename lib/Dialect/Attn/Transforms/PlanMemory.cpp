@@ -43,7 +43,7 @@ namespace {
 /// Bytes that several allocs use one after another.
 struct SharedRange {
   SmallVector<AllocOp> allocs;
-  int64_t bytes = 0, align = 128, offset = 0;
+  int64_t bytes = 0, align = facts::kBankBytes, offset = 0;
 };
 /// All of a kernel.
 struct SharedPlan {
@@ -79,7 +79,7 @@ static FailureOr<SharedPlan> placeAllocs(KernelOp kernel, bool barriers) {
 
   SharedPlan plan;
   // The stricter first: nothing is lost between two of them.
-  for (int64_t align : {1024, 128})
+  for (int64_t align : {kSwizzleBytes, facts::kBankBytes})
     for (auto &[root, range] : ranges) {
       if (range.align != align)
         continue;
@@ -89,7 +89,7 @@ static FailureOr<SharedPlan> placeAllocs(KernelOp kernel, bool barriers) {
     }
   if (!barriers)
     return plan;
-  int64_t end = plan.barrierBegin = llvm::alignTo(plan.bytes, kBarrierBytes);
+  int64_t end = plan.barrierBegin = llvm::alignTo(plan.bytes, facts::kBarrierBytes);
   kernel.walk([&](AllocOp alloc) {
     if (int64_t bytes = getBarrierBytes(alloc)) {
       plan.barriers.emplace_back(alloc, end);
@@ -97,7 +97,7 @@ static FailureOr<SharedPlan> placeAllocs(KernelOp kernel, bool barriers) {
     }
   });
   plan.barrierBytes = end - plan.barrierBegin;
-  plan.bytes = llvm::alignTo(end, 128);
+  plan.bytes = llvm::alignTo(end, facts::kBankBytes);
   return plan;
 }
 

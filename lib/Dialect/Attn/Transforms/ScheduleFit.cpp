@@ -168,14 +168,15 @@ bool Fit::refusesWgmma() {
           "schedules of mma_sync)";
     return true;
   }
-  if (schedule.getWarps() != ArrayRef<int64_t>{4, 1}) {
+  if (schedule.getWarps() != ArrayRef<int64_t>{facts::kGroupWarps, 1}) {
     os << "has warps [" << schedule.getWarps()[0] << ", " << schedule.getWarps()[1]
        << "]; a group on wgmma is a warpgroup, [4, 1]";
     return true;
   }
-  constexpr int64_t rows = kAtomRows * 4;
-  if (queries != rows * groups || keys % 16 || keys > 256) {
-    os << "is not " << rows * groups << " queries (" << rows << " for each group) and a multiple of 16 keys up to 256";
+  constexpr int64_t rows = facts::kGroupRows, most = facts::kMaxGroupCols;
+  if (queries != rows * groups || keys % 16 || keys > most) {
+    os << "is not " << rows * groups << " queries (" << rows << " for each group) and a multiple of 16 keys up to "
+       << most;
     return true;
   }
   if (schedule.getBlocks() != 1) {
@@ -185,7 +186,7 @@ bool Fit::refusesWgmma() {
   if (isTooLarge(wgmmaThreads(groups)) || hasBadSeam())
     return true;
   int64_t producer = schedule.getRegs()[0], consumer = schedule.getRegs()[1];
-  int64_t launch = launchRegs(target.getRegs(), groups);
+  int64_t launch = launchRegs(target.getRegs(), wgmmaThreads(groups));
   if (producer > launch || consumer < launch || !poolHolds(target.getRegs(), groups, producer, consumer)) {
     os << "shares registers as [" << producer << ", " << consumer << "]; the " << groups + 1
        << " warpgroups start with " << launch << " a thread, and " << producer << " + " << groups << " x " << consumer

@@ -29,6 +29,7 @@
 
 #include "PartitionRoles.h"
 #include "attn/Analysis/SharedPlan.h"
+#include "attn/Facts/Facts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Remarks.h"
@@ -86,7 +87,7 @@ private:
 /// Whether slot g of the ring and group g's buf are the same bytes for every g.
 static bool canLieOver(BufType buf, const DrainedSlot &slot) {
   auto ring = cast<RingType>(AllocOp(slot.ring).getResult().getType());
-  return ring.getSlotBytes() == static_cast<int64_t>(llvm::alignTo(buf.getBytes(), 128));
+  return ring.getSlotBytes() == static_cast<int64_t>(llvm::alignTo(buf.getBytes(), facts::kBankBytes));
 }
 
 void ResultStager::collect() {
@@ -112,7 +113,7 @@ void ResultStager::choosePieces() {
       if (result.under)
         continue;
       result.pieces = outPieces(result.panels(), std::min(most, result.panels()));
-      bytes += llvm::alignTo(result.piece().getBytes(), 128);
+      bytes += llvm::alignTo(result.piece().getBytes(), facts::kBankBytes);
     }
     if (!room.bytes || bytes <= *room.bytes)
       return;

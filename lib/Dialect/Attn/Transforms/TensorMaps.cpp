@@ -7,14 +7,15 @@
 
 #include "TensorMaps.h"
 
+#include "attn/Facts/Facts.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
 using namespace attn;
 
-/// Rows a box may have, and the only swizzle span in use.
-static constexpr int64_t kMaxBoxRows = 256, kSpan = 128;
+/// The only swizzle span in use.
+static constexpr int64_t kSpan = facts::kBankBytes;
 
 FailureOr<Value> TensorMaps::get(Operation *op, Value memref, BufType buf) {
   auto operand = dyn_cast<BlockArgument>(memref);
@@ -29,9 +30,9 @@ FailureOr<Value> TensorMaps::get(Operation *op, Value memref, BufType buf) {
     return op->emitOpError("cannot travel through a tensor map: expects (batch, heads, rows, columns) with a last "
                            "dimension of stride 1, got ")
            << type;
-  if (buf.getTile().getDimSize(0) > kMaxBoxRows)
+  if (buf.getTile().getDimSize(0) > facts::kMaxBoxRows)
     return op->emitOpError("cannot travel through a tensor map: a box has at most ")
-           << kMaxBoxRows << " rows, got " << buf.getTile().getDimSize(0);
+           << facts::kMaxBoxRows << " rows, got " << buf.getTile().getDimSize(0);
   if (buf.getSwizzle() != kSpan)
     return op->emitOpError("cannot travel through a tensor map: expects rows in multiples of ")
            << kSpan << " bytes, got " << buf.getTile();
