@@ -158,7 +158,18 @@ bool IntegerRun::branch(scf::IfOp op) {
 }
 
 bool IntegerRun::walk(Block &block) {
-  return llvm::all_of(block, [&](Operation &op) { return op.hasTrait<OpTrait::IsTerminator>() || step(&op); });
+  return llvm::all_of(block, [&](Operation &op) {
+    if (op.hasTrait<OpTrait::IsTerminator>() || step(&op))
+      return true;
+    cutAt = cutAt ? cutAt : &op; // not the loops around it
+    return false;
+  });
+}
+
+std::string IntegerRun::whyCut() const {
+  if (ops > kMaxOps)
+    return "goes on for more than " + std::to_string(kMaxOps) + " operations";
+  return "cannot be followed through " + (cutAt ? cutAt->getName().getStringRef().str() : "its operations");
 }
 
 bool IntegerRun::step(Operation *op) {

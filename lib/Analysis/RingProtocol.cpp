@@ -37,8 +37,9 @@ struct ItemState {
 class Trial {
 public:
   Trial(KernelOp kernel, const TrialSizes &sizes, SmallVectorImpl<RingProblem> &problems);
-  /// False if a role was cut.
+  /// False if a role was cut; `whyCut` says which.
   bool run();
+  std::string whyCut() const;
 
 private:
   bool step(Party &party);
@@ -204,6 +205,13 @@ bool Trial::run() {
   return complete;
 }
 
+std::string Trial::whyCut() const {
+  for (const Party &party : parties)
+    if (!party.trace.complete)
+      return "role \"" + RoleOp(party.role).getName().str() + "\" " + party.trace.whyCut;
+  return "";
+}
+
 /// A ring is one role's to fill, and another's to read.
 static void checkFillers(KernelOp kernel, SmallVectorImpl<RingProblem> &problems) {
   llvm::DenseMap<Operation *, RoleOp> fillers;
@@ -223,18 +231,19 @@ static void checkFillers(KernelOp kernel, SmallVectorImpl<RingProblem> &problems
   });
 }
 
-SmallVector<RingProblem> attn::checkRingProtocol(KernelOp kernel) {
-  SmallVector<RingProblem> problems;
+RingCheck attn::checkRingProtocol(KernelOp kernel) {
+  RingCheck check;
+  SmallVector<RingProblem> &problems = check.problems;
   checkFillers(kernel, problems);
   if (!problems.empty())
-    return problems;
+    return check;
   ScheduleAttr schedule = kernel.getScheduleAttr();
   int64_t rows = schedule ? schedule.getTileQueries() : 64, keys = schedule ? schedule.getTileKeys() : 64;
   // One tile with one block of keys; a few of each, with tails; many blocks of keys. Last, a grid so large that a block
   // gets one tile: kernels whose sizes are constants do not come to an end otherwise, however often one tries.
   const TrialSizes trials[] = {
       {1, 1, 2, 1}, {2 * rows + 1, 2 * keys, 1, 1}, {rows, 7 * keys + 1, 1, 1}, {3 * rows, 5 * keys, 1, 1 << 20}};
-  bool complete = true;
+  bool complete = true, once = false;
   for (const TrialSizes &sizes : trials) {
     if (!complete && sizes.blocks == 1)
       continue;
@@ -243,6 +252,8 @@ SmallVector<RingProblem> attn::checkRingProtocol(KernelOp kernel) {
       complete = trial.run();
     if (!problems.empty())
       break;
+    once |= complete;
+    check.unchecked = once ? "" : trial.whyCut();
   }
-  return problems;
+  return check;
 }

@@ -268,6 +268,8 @@ void RoleRun::run(int64_t group) {
   set(role.getBody().getArgument(0), group);
   bool end = walk(kernel.getBody().front()) && walk(role.getBody().front());
   trace.complete = end || starved;
+  if (!trace.complete)
+    trace.whyCut = whyCut();
   if (!end)
     return;
   for (auto &[item, op] : waited)

@@ -16,6 +16,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <string>
+
 namespace attn {
 
 /// Sizes a kernel is run with. `blocks` is the size of the grid, of which block 0 runs.
@@ -41,6 +43,8 @@ protected:
   void setToken(mlir::Value value, int64_t token) { known[value] = {{}, token}; }
   void forget(mlir::Value value) { known.erase(value); }
   void fold(mlir::Operation *op);
+  /// Why a walk returned false, as the predicate of a sentence.
+  std::string whyCut() const;
 
 private:
   struct Known {
@@ -58,6 +62,7 @@ private:
 
   TrialSizes sizes;
   int64_t ops = 0;
+  mlir::Operation *cutAt = nullptr; ///< the op that could not be followed
   llvm::DenseMap<mlir::Value, Known> known;
 };
 

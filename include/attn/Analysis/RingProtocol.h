@@ -9,7 +9,15 @@
 
 #include "attn/Analysis/InFlight.h"
 
+#include <string>
+
 namespace attn {
+
+struct RingCheck {
+  llvm::SmallVector<RingProblem> problems;
+  /// Why nothing is known of what roles expect of each other: no run came to its end. Empty if one did.
+  std::string unchecked;
+};
 
 /// What is wrong with a kernel of several roles. Each role is run on a few made-up sizes (Analysis/RoleTrace.h, with
 /// the rules inside one role), then all together, waiting for each other as barriers would make them. The rules between
@@ -19,7 +27,7 @@ namespace attn {
 ///   an item     is filled once and read by somebody; the warps that release it are as many as `readers`
 ///   a turn      is taken by the group it was given to
 ///   nobody      waits forever
-llvm::SmallVector<RingProblem> checkRingProtocol(KernelOp kernel);
+RingCheck checkRingProtocol(KernelOp kernel);
 
 } // namespace attn
 

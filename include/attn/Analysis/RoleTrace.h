@@ -39,6 +39,7 @@ struct RoleTrace {
   llvm::SmallVector<RoleEvent> events;
   /// Whether the role came to its end: else it was too long, or its control flow depends on what is not an integer.
   bool complete = false;
+  std::string whyCut; ///< if not, as the predicate of a sentence
   llvm::SmallVector<RingProblem> problems;
 };
 

@@ -17,13 +17,15 @@
 #include "WgmmaText.h"
 
 #include "attn/Analysis/MmaShapes.h"
+#include "attn/Facts/Facts.h"
 
 using namespace mlir;
 using namespace attn;
 using namespace attn::nvvm;
 
 namespace {
-constexpr int64_t kGroupWarps = 4, kGroupRows = 64, kMaxColumns = 256;
+/// The bits of a signalling NaN: arithmetic returns quiet ones only. Any number, an infinity too, may come up in a row.
+constexpr const char *kNeverComputed = "0x7F800001";
 
 TileLayout layoutOf(BufType buf) {
   RankedTensorType tile = buf.getTile();
@@ -145,10 +147,10 @@ struct PinLowering : Lowering<PinOp> {
     Emit e{rewriter, op.getLoc()};
     InlineAsm pin(e);
     pin << "{\n.reg .pred never;";
-    std::string compare = "setp.gt.f32 never, ", otherwise;
+    std::string compare = "setp.eq.b32 never, ", otherwise;
     for (Value x : e.unpack(only(adaptor.getX()))) {
-      pin << compare + pin.use(x) + ", 0f7F7FFFFF" + otherwise + ";"; // the largest finite number
-      compare = "setp.gt.or.f32 never, ";
+      pin << compare + pin.use(x) + ", " + kNeverComputed + otherwise + ";";
+      compare = "setp.eq.or.b32 never, ";
       otherwise = ", never";
     }
     pin << "@never st.shared.b32 [" + pin.use(kernels.of(op).smem) + "], 0;\n}";
@@ -185,16 +187,16 @@ LogicalResult attn::nvvm::checkWgmma(Operation *op) {
     return op->emitOpError("expects operands of f16 or of bf16 for wgmma, got ")
            << a.getElementType() << " and " << b.getElementType();
   const Fragment d = Fragment::of(dot.getTile());
-  if (groupWarps(op) != kGroupWarps || d.warpsM != kGroupWarps || d.warpsN != 1)
+  if (groupWarps(op) != facts::kGroupWarps || d.warpsM != facts::kGroupWarps || d.warpsN != 1)
     return op->emitOpError("expects a group of 4 warps, one above the other (warps [4, 1]), got a group of ")
            << groupWarps(op) << " and warps [" << d.warpsM << ", " << d.warpsN << "]";
   const facts::MmaShape &shape =
       *facts::findMmaShape(facts::Family::Wgmma, a.getElementType().isBF16() ? "bf16" : "f16");
-  if (d.rows != kGroupRows || d.cols > kMaxColumns ||
+  if (d.rows != facts::kGroupRows || d.cols > facts::kMaxGroupCols ||
       !mmaGrid(shape, d.rows, d.cols, a.getDimSize(1), d.warpsM, d.warpsN))
     return op->emitOpError("has no wgmma shape: expects 64 rows, columns in multiples of ")
-           << shape.multipleN << " up to " << kMaxColumns << ", depth of " << shape.k << ", got " << d.rows << "x"
-           << d.cols << "x" << a.getDimSize(1);
+           << shape.multipleN << " up to " << facts::kMaxGroupCols << ", depth of " << shape.k << ", got " << d.rows
+           << "x" << d.cols << "x" << a.getDimSize(1);
   if (auto aBuf = dyn_cast<BufType>(dot.getA().getType()))
     if (failed(checkShared(dot, aBuf, "A")))
       return failure();

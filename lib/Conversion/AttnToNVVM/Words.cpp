@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "InlineAsm.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -29,16 +29,25 @@ struct PutLowering : Lowering<PutOp> {
   }
 };
 
+/// Lane 0 reads for its warp. It is the one that will release the item, and an arrival of one lane says nothing of what
+/// the others have read. The shuffle is also how the assembler learns that all lanes have the same.
 struct GetLowering : Lowering<GetOp> {
   using Lowering::Lowering;
   LogicalResult matchAndRewrite(GetOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Emit e{rewriter, op.getLoc()};
     Type i32 = rewriter.getI32Type();
-    Value word = LLVM::LoadOp::create(rewriter, e.loc, i32, e.shared(only(adaptor.getSource()), 0), kWordBytes);
-    if (!kernels.of(op).elected) // the assembler does not know that all lanes read the same
-      word = NVVM::ShflOp::create(rewriter, e.loc, i32, e.i32(-1), word, e.i32(0), e.i32(kWarpLanes - 1),
-                                  NVVM::ShflKind::idx, UnitAttr());
-    rewriter.replaceOp(op, word);
+    Value source = only(adaptor.getSource());
+    if (kernels.of(op).elected) {
+      rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, i32, e.shared(source, 0), kWordBytes);
+      return success();
+    }
+    InlineAsm read(e);
+    read.output(i32, 1);
+    read << "{\n.reg .pred first;\nsetp.eq.u32 first, " + read.use(kernels.of(op).lane) + ", 0;";
+    read << "@first ld.shared.b32 $0, [" + read.use(source) + "];\n@!first mov.b32 $0, 0;\n}";
+    Value word = read.build().front();
+    rewriter.replaceOpWithNewOp<NVVM::ShflOp>(op, i32, e.i32(-1), word, e.i32(0), e.i32(kWarpLanes - 1),
+                                              NVVM::ShflKind::idx, UnitAttr());
     return success();
   }
 };

@@ -64,12 +64,13 @@ module attributes {attn.target = #attn.target<chip = "toy", family = wgmma, smem
     }
   }
 
-  // Two in flight: the older one is awaited alone. A pin is a store under a condition that never holds.
+  // Two in flight: the older one is awaited alone. A pin is a store under a condition that never holds: a row's
+  // maximum may be any number, an infinity too, but not a signalling NaN.
   // CHECK-LABEL: llvm.func @two_in_flight
   // CHECK: wgmma.commit_group
   // CHECK: wgmma.commit_group
   // CHECK: %[[S:.*]] = llvm.inline_asm has_side_effects "wgmma.wait_group.sync.aligned 1;", "=f,=f,=f,=f,0,1,2,3,~{memory}"
-  // CHECK: llvm.inline_asm has_side_effects "{\0A.reg .pred never;\0Asetp.gt.f32 never, $0, 0f7F7FFFFF;\0Asetp.gt.or.f32 never, $1, 0f7F7FFFFF, never;\0A@never st.shared.b32 [$2], 0;\0A}", "f,f,r,~{memory}"
+  // CHECK: llvm.inline_asm has_side_effects "{\0A.reg .pred never;\0Asetp.eq.b32 never, $0, 0x7F800001;\0Asetp.eq.or.b32 never, $1, 0x7F800001, never;\0A@never st.shared.b32 [$2], 0;\0A}", "f,f,r,~{memory}"
   // CHECK: wgmma.wait_group.sync.aligned 0;
   attn.kernel @two_in_flight attributes {smem_bytes = 18432 : i64, threads = 128 : i64} {
     attn.role "compute" warps 0 + 4 groups 1 {

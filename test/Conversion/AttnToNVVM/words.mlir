@@ -10,9 +10,9 @@ module attributes {attn.target = #attn.target<chip = "toy", family = wgmma, smem
   // CHECK: mbarrier.try_wait
   // CHECK: llvm.store %[[N]], %{{.*}} {alignment = 4 : i64} : i32, !llvm.ptr<3>
   // CHECK: mbarrier.arrive
-  // The assembler is told that all lanes read the same.
+  // The lane that releases the item is the one that reads it; the others hear of it by a shuffle.
   // CHECK: mbarrier.try_wait
-  // CHECK: %[[WORD:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<3> -> i32
+  // CHECK: %[[WORD:.*]] = llvm.inline_asm has_side_effects "{\0A.reg .pred first;\0Asetp.eq.u32 first, $1, 0;\0A@first ld.shared.b32 $0, [$2];\0A@!first mov.b32 $0, 0;\0A}", "=r,r,r,~{memory}"
   // CHECK: nvvm.shfl.sync idx %c-1_i32, %[[WORD]], %c0_i32, %c31_i32 : i32 -> i32
   attn.kernel @next_tile attributes {smem_bytes = 256 : i64, threads = 256 : i64} {
   ^bb0(%counter: memref<1xi32>, %last: i32, %t: i32):

@@ -249,15 +249,16 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects 'regs' to be two multiples of 8 from 24 to 256, got [" << regs << "]";
   if (tile[0] % groups) // H5
     return emitError() << "expects the " << tile[0] << " rows of a tile to be shared by " << groups << " groups evenly";
-  if (skip < 0 || skip > 64) // H6: 2^64 times 2^16 keys is still far from f32's end
-    return emitError() << "expects 'skip' from 0 to 64, got " << skip;
+  if (skip < 0 || skip > 15) // H6: P reaches 2^skip and becomes an operand of 16 bits; f16 ends at 65504
+    return emitError() << "expects 'skip' from 0 to 15, got " << skip;
   if (section < 0) // H3
     return emitError() << "expects 'section' to be a number of bytes, got " << section;
   return success();
 }
 
-/// `{q = 1, k = 2, v = 2}`, any subset.
+/// `{q = 1, k = 2, v = 2}`, any subset, each ring once.
 static ParseResult parseDepth(AsmParser &parser, int64_t &q, int64_t &k, int64_t &v) {
+  SmallVector<StringRef> seen;
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, [&]() -> ParseResult {
     StringRef ring;
     SMLoc loc = parser.getCurrentLocation();
@@ -266,6 +267,9 @@ static ParseResult parseDepth(AsmParser &parser, int64_t &q, int64_t &k, int64_t
     int64_t *slot = ring == "q" ? &q : ring == "k" ? &k : ring == "v" ? &v : nullptr;
     if (!slot)
       return parser.emitError(loc) << "unknown ring '" << ring << "' in depth; expects q, k or v";
+    if (llvm::is_contained(seen, ring))
+      return parser.emitError(loc) << "ring '" << ring << "' given twice in depth";
+    seen.push_back(ring);
     return parser.parseInteger(*slot);
   });
 }

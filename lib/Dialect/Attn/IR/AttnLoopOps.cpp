@@ -11,6 +11,7 @@
 #include "attn/Dialect/Attn/IR/Attn.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Matchers.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -38,6 +39,10 @@ LogicalResult SweepOp::verify() {
   SmallVector<Type> expected{i32, i32};
   llvm::append_range(expected, getInit().getTypes());
   Block &body = getBody().front();
+  // W1, where it shows. A rotated sweep over one block has none left, so equal bounds are no mistake.
+  APInt lo, hi;
+  if (matchPattern(getLo(), m_ConstantInt(&lo)) && matchPattern(getHi(), m_ConstantInt(&hi)) && lo.sgt(hi))
+    return emitOpError() << "expects lo of at most hi, got " << lo.getSExtValue() << " and " << hi.getSExtValue();
   if (std::optional<uint64_t> edge = getEdge(); edge && static_cast<int64_t>(*edge) < 0) // W3
     return emitOpError() << "expects 'edge' of at least 0, got " << static_cast<int64_t>(*edge);
   if (body.getArgumentTypes() != ArrayRef(expected)) // W4

@@ -52,8 +52,14 @@ static LogicalResult report(ArrayRef<RingProblem> problems) {
 void CountWaits::runOnOperation() {
   Builder builder(&getContext());
   getOperation().walk([&](KernelOp kernel) {
-    if (hasSeveralRoles(kernel) && failed(report(checkRingProtocol(kernel))))
+    if (!hasSeveralRoles(kernel))
+      return;
+    RingCheck check = checkRingProtocol(kernel);
+    if (failed(report(check.problems)))
       signalPassFailure();
+    else if (!check.unchecked.empty())
+      remark::missed(kernel.getLoc(), remark::RemarkOpts::name("rings").category(DEBUG_TYPE))
+          << "rings not checked: " << remark::reason("{0}", check.unchecked);
   });
   getOperation().walk([&](RoleOp role) {
     if (hasSeveralRoles(role->getParentOfType<KernelOp>()))

@@ -7,7 +7,8 @@
 //
 // The running maximum only keeps exponents small; any number near it does as well. As long as no row of a warp has
 // grown by more than `skip` powers of two, the warp keeps the maximum it has, its factor is 1 and its accumulator
-// stays as it is. P and the sums then reach at most 2^skip times what they would, far inside f32 and 16-bit floats.
+// stays as it is. P then reaches 2^skip in place of 1: at most 2^15, since P is rounded to 16 bits for its product and
+// f16 ends at 65504. The sums, in f32, have room.
 //
 //   m1    = maxnumf m, mc                     mw    = maxnumf m, mc
 //   alpha = exp2(m - m1)                      grow  = any(mw - m > skip)        one vote of the warp

@@ -231,7 +231,7 @@ void Checker::memory(KernelOp kernel) {
 void Checker::protocol(KernelOp kernel) {
   if (failed(checkPendingDots(kernel)))
     ok = false;
-  for (const RingProblem &problem : checkRingProtocol(kernel)) {
+  for (const RingProblem &problem : checkRingProtocol(kernel).problems) {
     problem.op->emitOpError(problem.message) << "; attn-partition-roles or attn-schedule-sweep should have ordered it";
     ok = false;
   }

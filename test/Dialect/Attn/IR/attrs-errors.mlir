@@ -115,6 +115,12 @@ func.func private @f() attributes {attn.test = #attn.schedule<tile = [64, 64], w
 
 // -----
 
+// @schedule_ring_twice
+// expected-error @below {{ring 'k' given twice in depth}}
+func.func private @f() attributes {attn.test = #attn.schedule<tile = [64, 64], warps = [4, 1], depth = {k = 1, k = 2}>}
+
+// -----
+
 // @schedule_unknown
 // expected-error @below {{unknown schedule field 'stages'; expects tile, warps, groups, regs, depth, order, skip, out, seam, blocks, tiles, section or from}}
 func.func private @f() attributes {attn.test = #attn.schedule<stages = 2>}
@@ -236,8 +242,8 @@ module attributes {attn.target = "sm_80"} {}
 // -----
 
 // @schedule_h6
-// expected-error @below {{expects 'skip' from 0 to 64, got 65}}
-#s = #attn.schedule<tile = [128, 64], warps = [4, 1], skip = 65>
+// expected-error @below {{expects 'skip' from 0 to 15, got 16}}
+#s = #attn.schedule<tile = [128, 64], warps = [4, 1], skip = 16>
 
 // -----
 

@@ -305,6 +305,24 @@ func.func @mask_m2(%x: tensor<8x8xf32>, %v: tensor<8xi1>) {
 
 // -----
 
+func.func @sweep_w1() {
+  %four = arith.constant 4 : i32
+  %three = arith.constant 3 : i32
+  // Of what a rotation leaves of one block only this is a mistake.
+  attn.sweep descending %four to %four plain %four to %four {
+  ^bb0(%t: i32, %j: i32):
+    attn.yield
+  }
+  // expected-error @below {{'attn.sweep' op expects lo of at most hi, got 4 and 3}}
+  attn.sweep descending %four to %three plain %three to %three {
+  ^bb0(%t: i32, %j: i32):
+    attn.yield
+  }
+  return
+}
+
+// -----
+
 func.func @sweep_w4(%i: i32, %x: tensor<8xf32>) {
   // expected-error @below {{'attn.sweep' op body takes t, j and the carried values, (i32, i32, tensor<8xf32>); got (i32, tensor<8xf32>)}}
   %0 = attn.sweep descending %i to %i plain %i to %i init(%x : tensor<8xf32>) -> tensor<8xf32> {
