@@ -36,6 +36,11 @@ ptxas = shutil.which("ptxas") or next(
 if ptxas:
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))
+sanitizer = shutil.which("compute-sanitizer") or next(
+    (p for p in (os.path.join(d, "bin", "compute-sanitizer") for d in (os.environ.get("CUDA_HOME", ""), "/usr/local/cuda")) if os.access(p, os.X_OK)), None)
+if sanitizer:
+    config.available_features.add("compute-sanitizer")
+    config.substitutions.append(("%sanitizer", sanitizer))
 if shutil.which("clang-format-22") or os.path.exists(os.path.join(config.llvm_tools_dir, "clang-format")):
     config.available_features.add("clang-format")
 if os.path.exists("/dev/nvidia0"):

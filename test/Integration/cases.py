@@ -134,6 +134,7 @@ class Case:
     row_pad: int = 0  # unused elements (NaN) behind each row of q, k, v and o
     offset: int = 0  # elements in front of the first
     same: int = 0  # further launches that must give the same bits
+    kernel: str = ""  # the one that has to run, where several could
 
     @property
     def name(self):
@@ -148,8 +149,8 @@ def has_wgmma(chip):
 
 def expected_kernel(case, chip):
     """A pattern for the kernel that must run, so that no case passes on another path than the one it is for; None: any."""
-    if not has_wgmma(chip) or 0 in case.shape:
-        return None
+    if case.kernel or not has_wgmma(chip) or 0 in case.shape:
+        return case.kernel or None
     # A tensor map takes rows and addresses in multiples of 16 bytes, which are 8 elements. Of one row there is no stride.
     b, hq, hk, sq, sk = case.shape
     if case.offset % 8 or case.row_pad % 8 and max(hq, sq, hk, sk) > 1:
@@ -176,7 +177,11 @@ def wgmma_cases(main):
     # Either side of the length where another kernel takes over.
     full128, full64 = Spec(128, dtype=main, tag="full"), Spec(64, dtype=main, tag="full")
     causal128, causal64 = (Spec(d, dtype=main, masks=causal, tag="causal") for d in (128, 64))
-    add(full128, (1, 2, 1, 1535, 200), (1, 2, 1, 1536, 200), (1, 2, 1, 1537, 1537), why="chosen by length")
+    add(full128, (1, 2, 1, 1535, 200), why="chosen by length", kernel="attention_below_1536_fwd")
+    add(full128, (1, 2, 1, 1536, 200), (1, 2, 1, 1537, 1537), why="chosen by length", kernel="attention_fwd")
+    for spec, length in ((causal64, 3072), (causal128, 6144)):
+        add(spec, (1, 2, 1, length - 1, 200), why="chosen by length", kernel=f"attention_below_{length}_fwd")
+        add(spec, (1, 2, 1, length, 200), (1, 2, 1, length + 1, 300), why="chosen by length", kernel="attention_fwd")
     # Far more tiles than blocks, so that every block walks several; short keys make a tile cheap, also for Reference.
     add(full128, (4, 32, 8, 1600, 90), (4, 32, 8, 1000, 90), why="more than three tiles a block")
     add(causal128, (4, 32, 8, 1000, 90), (1, 16, 4, 5000, 300), why="more than three tiles a block")
@@ -308,6 +313,9 @@ def cases(dtypes, chip):
                     add(spec, (2, 4, 2, 100, 150), row_pad=row_pad, offset=offset, why="S10, unaligned")
                 add(spec, (1, 1, 1, 1, 70), (1, 2, 1, 37, 1), row_pad=1, layout="bshd", why="N06 and sizes of one")
     add(causal128, (1, 2, 2, 70, 70), inputs="nan", why="NaN comes out, in its row only")
+    # Many tiles of keys, so that what the row did to others in the first one would show in the next.
+    for spec in (causal128, Spec(64, dtype=main, masks=causal, tag="causal")):
+        add(spec, (1, 2, 2, 70, 700), inputs="inf", why="scores of +inf give NaN, in their row only")
     # Empty inputs (D01-D03).
     for shape in ((0, 2, 2, 16, 16), (1, 2, 2, 0, 16), (1, 2, 2, 64, 0)):
         add(Spec(64, dtype=main, tag="full"), shape, why="D01")

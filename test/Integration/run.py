@@ -42,6 +42,8 @@ def inputs(case, folder):
         q[:], k[:], v[:] = value, value, value
     elif kind == "nan":  # one NaN in query row 5 of every head: that row is NaN, the others are not
         q[:, :, 5, 0] = math.nan
+    elif kind == "inf":  # query row 5 of every head has a score of +inf with every key
+        q[:, :, 5, 0], k[..., 0] = math.inf, abs(k[..., 0])
     elif kind == "logits":  # every scaled logit near `value`: one component carries it
         q, k = 0.1 * q, 0.1 * k
         q[..., 0], k[..., 0] = math.sqrt(abs(value)), math.copysign(math.sqrt(abs(value)), value) * math.sqrt(case.spec.d)

@@ -22,7 +22,7 @@ module attributes {attn.target = #attn.target<chip = "sm_90a", family = wgmma, s
 // CHECK-SAME: attributes {attn.alternative = @full, attn.target = #attn.target<chip = "sm_90a", family = mma_sync, smem = 232448, smem_sm = 233472, sms = 132>}
 // CHECK: schedule <tile = [128, 64], warps = [4, 1], depth
 // REMARK: schedule{{.*}}Function=full |{{.*}} q_len_from=1536, rule="table wgmma forward, head dim <= 128, no mask, q_len >= 1536", smem_bytes=180352, tile_keys=80, tile_queries=192, warps=12
-// REMARK: schedule{{.*}}Function=full_below_1536 |{{.*}} q_len_below=1536, {{.*}}smem_bytes=196736
+// REMARK: schedule{{.*}}Function=full_below_1536 |{{.*}} q_len_below=1536, {{.*}}smem_bytes=229504
 // REMARK: schedule{{.*}}Function=full_unaligned | Remark="for operands that no tensor map can describe", rule="table mma_sync forward, head dim <= 128"
 func.func @full(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {
   %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 : (tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>)

@@ -1,4 +1,5 @@
-"""Compiles every wgmma row of the schedule table down to a cubin and judges the assembler's report (docs/Testing.md, T3).
+"""Compiles every wgmma row of the schedule table down to a cubin and judges the assembler's report (docs/Testing.md, T3): bytes spilled
+and notes. The number of registers is only told: the launch bound in the code caps it, so the assembler spills instead.
 
     wgmma-rows.py SCRATCH [word ...]      only rows whose text has every word, to look at one of them
 """
@@ -48,10 +49,9 @@ def judge(job):
     if run.returncode or not report:
         return f"{name}: {(run.stderr or run.stdout).strip()[:2000]}", False
     threads, smem, registers, spilled = map(int, report.groups())
-    launch = 65536 // threads // 8 * 8
     notes = [line for line in run.stderr.splitlines() if "warning" in line and "f_fwd" in line]
-    ok = registers <= launch and spilled == 0 and not notes
-    return "\n    ".join([f"{name}: {threads} threads, {smem} bytes, {registers} of {launch} registers, {spilled} bytes spilled", *notes]), ok
+    ok = spilled == 0 and not notes
+    return "\n    ".join([f"{name}: {threads} threads, {smem} bytes, {registers} registers, {spilled} bytes spilled", *notes]), ok
 
 
 jobs = [(number, d, tag, mask, schedule) for number, (d, column, schedule) in enumerate(rows()) for tag, mask in MASKS[column].items()]
