@@ -28,6 +28,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/DebugLog.h"
 
 namespace attn {
@@ -154,6 +155,19 @@ static SmallVector<Choice> chooseByTable(MLIRContext *context, const Question &q
     return {};
   choices.push_back({schedule, target, without(LengthRange(), choices)});
   return choices;
+}
+
+/// Does the result of the score region leave out the score? Then the sweep has no product S and no ring K, which is
+/// what the orders of warpgroup schedules are about.
+static bool ignoresScore(SdpaOp op) {
+  if (op.getScore().empty())
+    return false;
+  Block &block = op.getScore().front();
+  SetVector<Value> needed(block.getTerminator()->operand_begin(), block.getTerminator()->operand_end());
+  for (unsigned i = 0; i < needed.size(); ++i)
+    if (Operation *def = needed[i].getDefiningOp(); def && def->getBlock() == &block)
+      needed.insert(def->operand_begin(), def->operand_end());
+  return !needed.contains(block.getArgument(0));
 }
 
 /// The same machine without its warpgroup instructions.
@@ -310,6 +324,8 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
     std::string reason;
     if (*wanted)
       choices.push_back({*wanted, target, {}});
+    else if (target.getFamily() == Family::Wgmma && ignoresScore(op))
+      reason = "the score region ignores the score, and the orders of the table overlap its product";
     else
       choices = chooseByTable(&getContext(), question, target, &reason);
     if (target.getFamily() == Family::Wgmma)
