@@ -88,8 +88,10 @@ bool Trial::step(Party &party, const RoleEvent &event) {
   case RoleEvent::Take:
     return turns[{role, party.group}] > 0 && turns[{role, party.group}]-- > 0;
   case RoleEvent::Give:
-    if (++turns[{role, (party.group + 1) % groups}] > 1)
+    if (int64_t &turn = turns[{role, (party.group + 1) % groups}]; ++turn > 1) {
       problem(event.op, "gives a turn to a group that has not taken the one before");
+      turn = 1; // told once: later turns would only be late by this one
+    }
     return true;
   default:
     break;

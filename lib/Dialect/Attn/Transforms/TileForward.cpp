@@ -171,7 +171,10 @@ LogicalResult ForwardTiler::buildTile(ValueRange ivs) {
   Value row = arith::MulIOp::create(b, rowTile, i32(tile.queries));
   Value keyHead = arith::DivUIOp::create(b, head, groupSize);
   RangeMode mode = chooseRangeMode();
-  KeyRange<Value> range = buildKeyRange(b, op.getLoc(), atoms, mode, tile, row, queryLength, keyLength);
+  // A sweep has a block (W1), though the host launches nothing where there are no keys.
+  bool noKeys = cast<ShapedType>(op.getK().getType()).getDimSize(2) == 0;
+  KeyRange<Value> range =
+      buildKeyRange(b, op.getLoc(), atoms, mode, tile, row, queryLength, noKeys ? i32(1) : keyLength);
   // Where only the keys' end cuts the range on its right, one block at most is cut.
   bool cutOnce = mode == RangeMode::Full && llvm::none_of(atoms, [](const MaskAtom &atom) { return atom.isUpper(); });
   IntegerAttr edge = cutOnce ? b.getI64IntegerAttr(1) : IntegerAttr();

@@ -41,6 +41,7 @@
 // CIRCLE: 'attn.turn' op waits forever for its turn: roles wait for each other in a circle
 // RUN: sed '/ give$/p' %s | not attn-opt -attn-count-waits 2>&1 | FileCheck %s --check-prefix=TURN
 // TURN: 'attn.turn' op gives a turn to a group that has not taken the one before
+// RUN: sed '/ give$/p' %s | not attn-opt -attn-count-waits 2>&1 | grep error: | count 1
 
 // A result on its way out: the copy of the tile before may still read the buf, and only the thread that drains knows
 // that it does not; what is not published is not there for a copy; whose bytes lie under it waits too.
