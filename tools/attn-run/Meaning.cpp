@@ -33,11 +33,27 @@ std::string text(const cJSON *object, const char *key) {
   return cJSON_IsString(item) ? item->valuestring : "";
 }
 
+/// JSON's numbers are doubles: integers up to here are exact.
+constexpr double kLargestInteger = 9007199254740992.0;
+
+bool isInteger(const cJSON *item) {
+  return cJSON_IsNumber(item) && item->valuedouble == std::floor(item->valuedouble) &&
+         std::fabs(item->valuedouble) <= kLargestInteger;
+}
+
 int64_t integer(const cJSON *object, const char *key, const std::string &where) {
   const cJSON *item = member(object, key);
-  if (!cJSON_IsNumber(item) || item->valuedouble != std::floor(item->valuedouble))
+  if (!isInteger(item))
     refuse("meaning: " + where + " has no integer '" + key + "'");
   return static_cast<int64_t>(item->valuedouble);
+}
+
+/// What may be left out, but is nothing else if it is there: text in its place would silently be no mask or no region.
+const cJSON *optional(const cJSON *object, const char *key, bool isList, const std::string &where) {
+  const cJSON *item = member(object, key);
+  if (item && !(isList ? cJSON_IsArray(item) : cJSON_IsObject(item)))
+    refuse("meaning: " + where + "'" + key + "' is not " + (isList ? "a list" : "an object"));
+  return item;
 }
 
 NamedMask parseMask(const cJSON *json) {
@@ -74,7 +90,8 @@ double constant(const cJSON *item, const std::string &where) {
 Program parseRegion(const cJSON *region, const char *key, Program::Kind kind, const Captures &captures) {
   Program program(kind);
   const cJSON *json;
-  cJSON_ArrayForEach(json, member(region, ATTN_KEY_VALUES)) {
+  const std::string where = std::string(key) + " region: ";
+  cJSON_ArrayForEach(json, optional(region, ATTN_KEY_VALUES, /*isList=*/true, where)) {
     ValueText value;
     value.op = text(json, ATTN_KEY_OP);
     value.type = text(json, ATTN_KEY_TYPE);
@@ -85,12 +102,17 @@ Program parseRegion(const cJSON *region, const char *key, Program::Kind kind, co
       value.integer = std::isfinite(value.value) ? static_cast<int64_t>(value.value) : 0;
     }
     const cJSON *operand;
-    cJSON_ArrayForEach(operand, member(json, ATTN_KEY_IN)) value.in.push_back(operand->valueint);
+    cJSON_ArrayForEach(operand, optional(json, ATTN_KEY_IN, /*isList=*/true, where)) {
+      if (!isInteger(operand))
+        refuse("meaning: " + where + "'" + value.op + "' has an operand that is no number of a value");
+      value.in.push_back(operand->valueint);
+    }
     if (std::string wrong = program.append(value, captures); !wrong.empty())
-      refuse(std::string("meaning: ") + key + " region: " + wrong);
+      refuse("meaning: " + where + wrong);
   }
   const int64_t yield = integer(region, ATTN_KEY_YIELD, std::string(key) + " region");
-  if (std::string wrong = program.yield(static_cast<int>(yield)); !wrong.empty())
+  const int index = yield == static_cast<int>(yield) ? static_cast<int>(yield) : -1;
+  if (std::string wrong = program.yield(index); !wrong.empty())
     refuse(std::string("meaning: ") + key + " region " + wrong);
   return program;
 }
@@ -109,10 +131,11 @@ Meaning parseMeaning(const char *json, const Captures &captures) {
   // The spec's scale is an f32; its decimal spelling may be a little off.
   meaning.scale = roundTo(ElementType::f32, scale->valuedouble);
   const cJSON *mask;
-  cJSON_ArrayForEach(mask, member(root.get(), ATTN_KEY_MASKS)) meaning.masks.push_back(parseMask(mask));
-  if (const cJSON *region = member(root.get(), ATTN_KEY_SCORE); cJSON_IsObject(region))
+  cJSON_ArrayForEach(mask, optional(root.get(), ATTN_KEY_MASKS, /*isList=*/true, ""))
+      meaning.masks.push_back(parseMask(mask));
+  if (const cJSON *region = optional(root.get(), ATTN_KEY_SCORE, /*isList=*/false, ""))
     meaning.score = parseRegion(region, ATTN_KEY_SCORE, Program::Kind::Score, captures);
-  if (const cJSON *region = member(root.get(), ATTN_KEY_VISIBLE); cJSON_IsObject(region))
+  if (const cJSON *region = optional(root.get(), ATTN_KEY_VISIBLE, /*isList=*/false, ""))
     meaning.visible = parseRegion(region, ATTN_KEY_VISIBLE, Program::Kind::Visible, captures);
   return meaning;
 }
@@ -121,8 +144,11 @@ std::map<std::string, std::string> operandNames(const char *json) {
   const Json root(cJSON_Parse(json));
   std::map<std::string, std::string> names;
   const cJSON *name;
-  cJSON_ArrayForEach(name, member(root.get(), ATTN_KEY_OPERANDS)) if (cJSON_IsString(name)) names[name->string] =
-      name->valuestring;
+  cJSON_ArrayForEach(name, optional(root.get(), ATTN_KEY_OPERANDS, /*isList=*/false, "")) {
+    if (!cJSON_IsString(name))
+      refuse(std::string("meaning: operand '") + name->string + "' has no name");
+    names[name->string] = name->valuestring;
+  }
   return names;
 }
 
