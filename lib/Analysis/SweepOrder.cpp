@@ -14,14 +14,16 @@ using namespace attn;
 using Verb = OrderEntry::Verb;
 using Part = OrderEntry::Part;
 
-static FailureOr<OrderEntry> parseEntry(StringRef text, function_ref<InFlightDiagnostic()> emitError) {
+std::string OrderEntry::name() const { return "order entry " + std::to_string(place) + " (\"" + text + "\")"; }
+
+static FailureOr<OrderEntry> parseEntry(StringRef text, int64_t place, function_ref<InFlightDiagnostic()> emitError) {
   OrderEntry entry;
-  entry.text = text.str();
+  entry.text = text.str(), entry.place = place;
   auto [what, behind] = text.split('@');
   if (text.contains('@') && (behind.getAsInteger(10, entry.lag) || entry.lag < 0))
-    return emitError() << "order entry \"" << text << "\" expects a number of steps behind '@'";
+    return emitError() << entry.name() << " expects a number of steps behind '@'";
   if (entry.lag > 1)
-    return emitError() << "order entry \"" << text << "\" works " << entry.lag
+    return emitError() << entry.name() << " works " << entry.lag
                        << " steps behind; a sweep is rotated by one step at most";
 
   auto [word, label] = what.split(' ');
@@ -37,12 +39,12 @@ static FailureOr<OrderEntry> parseEntry(StringRef text, function_ref<InFlightDia
                     .Case("pin", Verb::Pin)
                     .Default(std::nullopt);
     if (!verb)
-      return emitError() << "order entry \"" << text << "\" starts with an unknown verb '" << word
+      return emitError() << entry.name() << " starts with an unknown verb '" << word
                          << "'; there are await, get, put, st and pin";
     entry.verb = *verb;
   }
   if (!entry.places() && entry.lag)
-    return emitError() << "order entry \"" << text << "\" takes no '@': it waits for what was issued before it";
+    return emitError() << entry.name() << " takes no '@': it waits for what was issued before it";
   if (entry.verb == Verb::Take || entry.verb == Verb::Give)
     return entry;
 
@@ -50,11 +52,11 @@ static FailureOr<OrderEntry> parseEntry(StringRef text, function_ref<InFlightDia
   if (label.contains('.')) {
     auto known = llvm::StringSwitch<std::optional<Part>>(part).Case("in", Part::In).Case("acc", Part::Acc).Default({});
     if (!known || (entry.verb != Verb::Issue && entry.verb != Verb::Pin))
-      return emitError() << "order entry \"" << text << "\": only X.in and X.acc, alone or pinned, name a part";
+      return emitError() << entry.name() << ": only X.in and X.acc, alone or pinned, name a part";
     entry.part = *known;
   }
   if (name.empty())
-    return emitError() << "order entry \"" << text << "\" names nothing";
+    return emitError() << entry.name() << " names nothing";
   entry.label = name.str();
   return entry;
 }
@@ -64,12 +66,13 @@ FailureOr<SmallVector<OrderEntry>> attn::parseOrder(ArrayRef<StringAttr> order,
   SmallVector<OrderEntry> entries;
   bool taken = false;
   for (StringAttr text : order) {
-    FailureOr<OrderEntry> entry = parseEntry(text.getValue(), emitError);
+    FailureOr<OrderEntry> entry = parseEntry(text.getValue(), entries.size() + 1, emitError);
     if (failed(entry))
       return failure();
     if (entry->verb == Verb::Take || entry->verb == Verb::Give) {
       if (taken == (entry->verb == Verb::Take))
-        return emitError() << "order expects \"take\" and \"give\" in turn, got two \"" << entry->text << "\"";
+        return emitError() << "order expects \"take\" and \"give\" in turn, got two \"" << entry->text
+                           << "\", the second as entry " << entry->place;
       taken = !taken;
     }
     entries.push_back(std::move(*entry));
@@ -115,7 +118,7 @@ static bool fits(Operation *op, const OrderEntry &entry) {
 
 FailureOr<Operation *> attn::findTarget(const SweepBody &body, const OrderEntry &entry) {
   SweepOp sweep = body.sweep;
-  auto error = [&]() -> InFlightDiagnostic { return sweep.emitOpError("order entry \"") << entry.text << "\" "; };
+  auto error = [&]() -> InFlightDiagnostic { return sweep.emitOpError() << entry.name() << " "; };
   SmallVector<Operation *> found, labelled;
   bool byLabel = entry.verb == Verb::Issue || entry.verb == Verb::Await || entry.verb == Verb::Pin;
   for (Operation &op : body.block.without_terminator()) {

@@ -18,8 +18,7 @@
 //           slice of PV@1 stops at P and PV.acc      P  = 2^(S - mx)         mx, P of u + 1
 //                                                    O' = O * a + P V[i]     O * a
 //
-// A value defined at lag a and used at lag b, by way of d carried values, travels b - a + d steps: less than 0 is an
-// error, 0 needs the definition earlier in the list, more becomes carried values.
+// Whether values are there when they are used: SweepCheck.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,22 +47,19 @@ private:
   LogicalResult resolve();
   Value nearestCarried(Value value) const;
 
-  void mark(Operation *op, int64_t lag, bool top);
-  int64_t lagOfOperands(Operation *op);
+  /// A lag, and the name of the entry it comes from.
+  using Lag = std::pair<int64_t, std::string>;
+  void mark(Operation *op, const Lag &lag, bool top);
+  Lag lagOfOperands(Operation *op);
   void place(Operation *op, int64_t lag, const OrderEntry &entry);
   LogicalResult placeAwait(const OrderEntry &entry);
   LogicalResult placeEntries();
   void placeFollower(Operation *node);
   void placeFollowers();
   LogicalResult placeReleases();
-  LogicalResult check();
-  LogicalResult checkUse(const PlanStep &user, Operation *need, Value value, int64_t distance);
 
   /// What must be done before `op` in the same step: ops whose results it reads, and the stores a commit publishes.
   SmallVector<Operation *> getNeeds(Operation *op);
-  /// Where the results of `op` are there: for a product where it is waited for. -1: nowhere.
-  int64_t readyAt(Operation *op) const;
-  int64_t placeOf(Operation *op) const;
 
   const SweepBody &body;
   SweepOp sweep;
@@ -71,10 +67,10 @@ private:
   SweepPlan plan;
   SmallVector<Operation *> nodes; ///< ops that get a place, in program order
   SmallVector<ReleaseOp> releases;
-  SmallVector<Operation *> targets;                               ///< what each entry places; null for turns
-  llvm::DenseMap<Operation *, SmallVector<Operation *, 1>> after; ///< order that is not in operands
-  llvm::DenseMap<Operation *, int64_t> leastLag;                  ///< memory of lagOfOperands
-  SmallVector<DotOp> open;                                        ///< products issued and not waited for
+  SmallVector<Operation *> targets; ///< what each entry places; null for turns
+  OrderBeside after;
+  llvm::DenseMap<Operation *, Lag> leastLag; ///< memory of lagOfOperands
+  SmallVector<DotOp> open;                   ///< products issued and not waited for
 };
 } // namespace
 
@@ -159,8 +155,7 @@ LogicalResult Planner::resolve() {
     target = *op;
     if (entry.verb == Verb::Await) {
       if (!isa<DotOp>(target))
-        return sweep.emitOpError("order entry \"")
-               << entry.text << "\" waits for " << describe(target) << ", which is no product";
+        return sweep.emitOpError() << entry.name() << " waits for " << describe(target) << ", which is no product";
       continue;
     }
     if (entry.verb == Verb::Pin && entry.part == Part::Result)
@@ -168,10 +163,10 @@ LogicalResult Planner::resolve() {
     const OrderEntry *&first = entryOf[target];
     bool pin = entry.verb == Verb::Pin || (first && first->verb == Verb::Pin);
     if (first && !pin && first->part == entry.part && first->verb == entry.verb)
-      return sweep.emitOpError("order entry \"") << entry.text << "\" stands there twice";
+      return sweep.emitOpError() << entry.name() << " stands there twice";
     if (first && first->lag != entry.lag)
-      return sweep.emitOpError("order entries \"")
-             << first->text << "\" and \"" << entry.text << "\" place one op, " << describe(target) << ", in two steps";
+      return sweep.emitOpError() << first->name() << " and " << entry.name() << " place one op, " << describe(target)
+                                 << ", in two steps";
     first = &entry;
     plan.named.insert(target);
   }
@@ -181,9 +176,9 @@ LogicalResult Planner::resolve() {
 
   for (auto [entry, target] : llvm::zip_equal(order, targets)) {
     if (entry.verb == Verb::Pin && entry.part == Part::Result)
-      mark(nearestCarried(target->getResult(0)).getDefiningOp(), entry.lag, false);
+      mark(nearestCarried(target->getResult(0)).getDefiningOp(), {entry.lag, entry.name()}, false);
     else if (entry.places())
-      mark(target, entry.lag, true);
+      mark(target, {entry.lag, entry.name()}, true);
   }
   for (Operation *node : nodes)
     if (!plan.lags.contains(node))
@@ -191,49 +186,40 @@ LogicalResult Planner::resolve() {
   for (Operation *node : nodes) {
     plan.lag = std::max(plan.lag, plan.lags[node]);
     if (isa<MaskOp>(node) && plan.lags[node])
-      return node->emitOpError("is a step behind: the plain range of a sweep is that of its newest step");
+      return node->emitOpError("is a step behind, because ")
+             << plan.causes[node] << " is: the plain range of a sweep is that of its newest step";
   }
   return success();
 }
 
-void Planner::mark(Operation *op, int64_t lag, bool top) {
+void Planner::mark(Operation *op, const Lag &lag, bool top) {
   if (!top && plan.named.contains(op))
     return;
-  auto [it, isNew] = plan.lags.try_emplace(op, lag);
-  if (!isNew && it->second <= lag)
+  auto [it, isNew] = plan.lags.try_emplace(op, lag.first);
+  if (!isNew && it->second <= lag.first)
     return;
-  it->second = lag;
+  it->second = lag.first;
+  plan.causes[op] = lag.second;
   for (Operation *need : getNeeds(op))
     mark(need, lag, false);
 }
 
 /// How far behind an op must be at least, because a named op that it needs is.
-int64_t Planner::lagOfOperands(Operation *op) {
+Planner::Lag Planner::lagOfOperands(Operation *op) {
   if (auto it = leastLag.find(op); it != leastLag.end())
     return it->second;
-  int64_t lag = 0;
-  for (Operation *need : getNeeds(op))
-    lag = std::max(lag, plan.named.contains(need) ? plan.lags[need] : lagOfOperands(need));
+  Lag lag;
+  for (Operation *need : getNeeds(op)) {
+    Lag other = plan.named.contains(need) ? Lag{plan.lags[need], plan.causes[need]} : lagOfOperands(need);
+    if (other.first > lag.first)
+      lag = other;
+  }
   return leastLag[op] = lag;
-}
-
-int64_t Planner::placeOf(Operation *op) const {
-  auto it = llvm::find_if(plan.steps, [&](const PlanStep &step) { return step.kind == Kind::Op && step.op == op; });
-  return it == plan.steps.end() ? -1 : it - plan.steps.begin();
-}
-
-int64_t Planner::readyAt(Operation *op) const {
-  auto dot = dyn_cast<DotOp>(op);
-  if (!dot)
-    return placeOf(op);
-  auto retires = [&](const PlanStep &step) { return llvm::is_contained(step.dots, dot); };
-  auto it = llvm::find_if(plan.steps, retires);
-  return it == plan.steps.end() ? -1 : it - plan.steps.begin();
 }
 
 /// The rest of the slice of `op`, then `op`. An op of a smaller lag has its place in an earlier step.
 void Planner::place(Operation *op, int64_t lag, const OrderEntry &entry) {
-  if (plan.lags[op] != lag || placeOf(op) >= 0)
+  if (plan.lags[op] != lag || plan.placeOf(op) >= 0)
     return;
   // Waits last: nobody waits longer than for what comes next.
   for (bool waits : {false, true})
@@ -241,7 +227,7 @@ void Planner::place(Operation *op, int64_t lag, const OrderEntry &entry) {
       if (isa<WaitOp>(need) == waits && !plan.named.contains(need))
         place(need, lag, entry);
   PlanStep &step = plan.steps.emplace_back();
-  step.lag = lag, step.op = op, step.entry = entry.text;
+  step.lag = lag, step.op = op, step.entry = entry.name();
   if (auto dot = dyn_cast<DotOp>(op))
     open.push_back(dot);
 }
@@ -250,16 +236,17 @@ void Planner::place(Operation *op, int64_t lag, const OrderEntry &entry) {
 LogicalResult Planner::placeAwait(const OrderEntry &entry) {
   auto *it = llvm::find_if(open, [&](DotOp dot) { return dot.getLabel() == entry.label; });
   if (it == open.end())
-    return sweep.emitOpError("order entry \"")
-           << entry.text << "\" waits for nothing: product \"" << entry.label << "\" is "
-           << (llvm::any_of(plan.steps,
-                            [&](const PlanStep &step) {
-                              return llvm::any_of(step.dots, [&](DotOp dot) { return dot.getLabel() == entry.label; });
-                            })
-                   ? "done"
-                   : "not issued before");
+    return sweep.emitOpError() << entry.name() << " waits for nothing: product \"" << entry.label << "\" is "
+                               << (llvm::any_of(plan.steps,
+                                                [&](const PlanStep &step) {
+                                                  return llvm::any_of(step.dots, [&](DotOp dot) {
+                                                    return dot.getLabel() == entry.label;
+                                                  });
+                                                })
+                                       ? "done"
+                                       : "not issued before");
   PlanStep &step = plan.steps.emplace_back();
-  step.kind = Kind::Await, step.entry = entry.text;
+  step.kind = Kind::Await, step.entry = entry.name();
   step.dots.assign(open.begin(), std::next(it));
   open.erase(open.begin(), std::next(it));
   return success();
@@ -271,7 +258,7 @@ LogicalResult Planner::placeEntries() {
     case Verb::Take:
     case Verb::Give: {
       PlanStep &step = plan.steps.emplace_back();
-      step.kind = entry.verb == Verb::Take ? Kind::Take : Kind::Give, step.entry = entry.text;
+      step.kind = entry.verb == Verb::Take ? Kind::Take : Kind::Give, step.entry = entry.name();
       break;
     }
     case Verb::Await:
@@ -284,7 +271,7 @@ LogicalResult Planner::placeEntries() {
         value = nearestCarried(value);
       place(value.getDefiningOp(), entry.lag, entry);
       PlanStep &step = plan.steps.emplace_back();
-      step.kind = Kind::Pin, step.lag = entry.lag, step.pinned = value, step.entry = entry.text;
+      step.kind = Kind::Pin, step.lag = entry.lag, step.pinned = value, step.entry = entry.name();
       break;
     }
     default:
@@ -302,7 +289,7 @@ LogicalResult Planner::placeEntries() {
 /// in shared memory comes right in front of it.
 void Planner::placeFollower(Operation *node) {
   int64_t lag = plan.lags[node], at = 0;
-  auto behind = [&](Operation *need) { at = std::max(at, readyAt(need) + 1); };
+  auto behind = [&](Operation *need) { at = std::max(at, plan.readyAt(need) + 1); };
   for (Value input : SweepBody::getInputs(node))
     if (std::optional<SweepBody::Source> source = body.getSource(input);
         source && lag - plan.lags[source->op] + source->distance == 0)
@@ -317,7 +304,7 @@ void Planner::placeFollower(Operation *node) {
     plan.steps.insert(plan.steps.begin() + at++, std::move(step));
   };
   for (Operation *need : getNeeds(node))
-    if (isa<WaitOp, AcquireOp>(need) && plan.lags[need] == lag && placeOf(need) < 0)
+    if (isa<WaitOp, AcquireOp>(need) && plan.lags[need] == lag && plan.placeOf(need) < 0)
       insert(need);
   insert(node);
 }
@@ -326,7 +313,7 @@ void Planner::placeFollower(Operation *node) {
 void Planner::placeFollowers() {
   for (bool slots : {false, true})
     for (Operation *node : nodes)
-      if (isa<WaitOp, AcquireOp>(node) == slots && placeOf(node) < 0)
+      if (isa<WaitOp, AcquireOp>(node) == slots && plan.placeOf(node) < 0)
         placeFollower(node);
 }
 
@@ -339,10 +326,10 @@ LogicalResult Planner::placeReleases() {
     if (waits.empty())
       return release.emitOpError("releases an item that the sweep does not wait for");
     WaitOp wait = *waits.begin();
-    int64_t lag = plan.lags[wait], at = placeOf(wait);
+    int64_t lag = plan.lags[wait], at = plan.placeOf(wait);
     for (Operation *user : wait->getUsers()) {
       Operation *reader = body.block.findAncestorOpInBlock(*user);
-      int64_t readerLag = plan.lags[reader], ready = readyAt(reader);
+      int64_t readerLag = plan.lags[reader], ready = plan.readyAt(reader);
       if (std::pair(readerLag, ready) > std::pair(lag, at))
         lag = readerLag, at = ready;
     }
@@ -355,53 +342,11 @@ LogicalResult Planner::placeReleases() {
   return success();
 }
 
-//===----------------------------------------------------------------------===//
-// Is it right?
-//===----------------------------------------------------------------------===//
-
-/// That `user` comes after `need`, whose value (null: whose effect) of so many steps ago it uses.
-LogicalResult Planner::checkUse(const PlanStep &user, Operation *need, Value value, int64_t distance) {
-  int64_t at = placeOf(user.op), ready = readyAt(need), rounds = user.lag - plan.lags[need] + distance;
-  std::string who = user.entry.empty() ? describe(user.op) : "order entry \"" + user.entry + "\"";
-  if (rounds > 0 && value && isa<BufType>(value.getType()))
-    return sweep.emitOpError() << who << " reads, a step behind, the slot that " << describe(need)
-                               << " got: give both the same '@'";
-  if (rounds > 0 || (rounds == 0 && ready < at))
-    return success();
-  InFlightDiagnostic diag = sweep.emitOpError() << who << " needs ";
-  if (value)
-    diag << value.getType() << " of ";
-  diag << describe(need);
-  if (rounds == 0 && placeOf(need) < at)
-    diag << ", still in flight: order entry \"" << plan.steps[ready].entry << "\" comes later in the same step";
-  else
-    diag << ", which order entry \"" << plan.steps[placeOf(need)].entry << "\" computes "
-         << (rounds ? "a step later" : "later in the same step");
-  diag.attachNote(need->getLoc()) << "this value";
-  return diag;
-}
-
-LogicalResult Planner::check() {
-  for (const PlanStep &step : plan.steps) {
-    if (step.kind != Kind::Op)
-      continue;
-    for (Value input : SweepBody::getInputs(step.op))
-      if (std::optional<SweepBody::Source> source = body.getSource(input))
-        if (failed(checkUse(step, source->op, source->value, source->distance)))
-          return failure();
-    if (auto it = after.find(step.op); it != after.end())
-      for (Operation *need : it->second)
-        if (failed(checkUse(step, need, Value(), 0)))
-          return failure();
-  }
-  return success();
-}
-
 FailureOr<SweepPlan> Planner::run() {
   if (failed(readBody()) || failed(resolve()) || failed(placeEntries()))
     return failure();
   placeFollowers();
-  if (failed(check()) || failed(placeReleases()))
+  if (failed(checkPlan(body, plan, after)) || failed(placeReleases()))
     return failure();
   for (const PlanStep &step : plan.steps)
     if (auto wait = dyn_cast_or_null<WaitOp>(step.op))

@@ -20,12 +20,15 @@ struct OrderEntry {
   /// Which value of the op: its result, its first operand, what it accumulates onto.
   enum class Part { Result, In, Acc };
 
-  std::string text; ///< as written, for messages
+  std::string text;  ///< as written
+  int64_t place = 0; ///< in the list, from 1
   Verb verb = Verb::Issue;
   std::string label; ///< empty for take and give
   Part part = Part::Result;
   int64_t lag = 0;
 
+  /// As messages name it: order entry 2 ("PV@1").
+  std::string name() const;
   /// Does it say where a value of the body is computed?
   bool places() const { return verb != Verb::Await && verb != Verb::Take && verb != Verb::Give; }
 };
