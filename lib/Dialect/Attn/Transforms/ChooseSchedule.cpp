@@ -6,26 +6,19 @@
 // First answer wins: the op's own schedule, the pass option, the first row of the table that fits, the largest of a
 // short list that fits. Whatever wins must fit the target; the message says what it needs and what there is.
 //
-// One schedule is not always enough: what a kernel cannot see when it is compiled (lengths, addresses, strides) may ask
-// for another one. Then the function gets alternatives, copies of it with schedules of their own:
-//
-//   @f             wgmma      when operands are aligned and q_len >= 1536
-//   @f_below_1536  wgmma      when operands are aligned and q_len < 1536
-//   @f_unaligned   mma_sync   else
+// One schedule is not always enough (Alternatives.h).
 //
 //===----------------------------------------------------------------------===//
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include "Alternatives.h"
 #include "Families.h"
 #include "ScheduleFit.h"
-#include "Signature.h"
-#include "attn/Analysis/SharedPlan.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/IR/Target.h"
 #include "attn/Facts/Facts.h"
 #include "mlir/AsmParser/AsmParser.h"
-#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
@@ -48,9 +41,6 @@ static constexpr struct {
 } kShortList[] = {{128, 64, 4}, {64, 64, 4}, {64, 32, 4}, {32, 32, 2}, {16, 32, 1}, {16, 16, 1}};
 static constexpr int64_t kShortListDepth = 2;
 
-/// The size of the manifest that alternatives ask for.
-static constexpr StringLiteral kQueryLength = "q_len";
-
 namespace {
 /// What decides which rows an op may take.
 struct Question {
@@ -63,14 +53,6 @@ struct Question {
     bool masked = !op.getVisible().empty() || (op.getMaskAttr() && !op.getMaskAttr().empty());
     return {HeadDims::of(op), masked, ShapedType::isDynamic(queries) ? std::nullopt : std::optional(queries)};
   }
-};
-
-/// A schedule, the machine it is for, and the query lengths it is for.
-struct Choice {
-  ScheduleAttr schedule;
-  TargetAttr target;
-  LengthRange queries;
-  bool unaligned = false; ///< the last resort, for operands that no tensor map can describe
 };
 } // namespace
 
@@ -94,11 +76,24 @@ static ScheduleAttr parseSchedule(StringRef text, MLIRContext *context, std::str
   return schedule;
 }
 
+static ScheduleAttr parseRow(const facts::ScheduleRow &row, MLIRContext *context) {
+  std::string message;
+  ScheduleAttr schedule = parseSchedule(StringRef(row.schedule), context, message);
+  if (!schedule)
+    llvm::report_fatal_error(Twine("schedule table: ") + message); // our own data, covered by a test
+  return schedule;
+}
+
+static ScheduleAttr shortListed(MLIRContext *context, size_t index) {
+  auto [queries, keys, warps] = kShortList[index];
+  return ScheduleAttr::plain(context, queries, keys, warps, kShortListDepth, "largest that fits");
+}
+
 static ScheduleAttr fromShortList(MLIRContext *context, HeadDims dims, TargetAttr target) {
   if (target.getFamily() != Family::MmaSync)
     return nullptr;
-  for (auto [queries, keys, warps] : kShortList) {
-    auto schedule = ScheduleAttr::plain(context, queries, keys, warps, kShortListDepth, "largest that fits");
+  for (size_t i = 0; i < std::size(kShortList); ++i) {
+    ScheduleAttr schedule = shortListed(context, i);
     std::optional<std::string> reason = whyNot(schedule, dims, target);
     if (!reason)
       return schedule;
@@ -133,10 +128,7 @@ static SmallVector<Choice> chooseByTable(MLIRContext *context, const Question &q
        facts::schedulesFor(family, facts::Pass::Forward, question.dims.largest(), question.masked)) {
     if (question.queries && !holds(row->queries, *question.queries))
       continue;
-    std::string message;
-    ScheduleAttr schedule = parseSchedule(StringRef(row->schedule), context, message);
-    if (!schedule)
-      llvm::report_fatal_error(Twine("schedule table: ") + message); // our own data, covered by a test
+    ScheduleAttr schedule = parseRow(*row, context);
     if (std::optional<std::string> why = whyNot(schedule, question.dims, target)) {
       LDBG() << "table row: " << *why;
       if (reason)
@@ -192,14 +184,18 @@ static void refuseHeadDim(SdpaOp op, const Question &question, TargetAttr target
     if (!chooseByTable(context, {{d, d}, question.masked, question.queries}, target).empty())
       largest = d;
   if (!isCpu) {
-    // Beyond the table the table's own last tile tells the need, inside it the smallest tile there is.
+    // Beyond the table the table's own last row tells the need, inside it the smallest tile there is; on wgmma too,
+    // since what does not fit there may still run on mma_sync.
     bool beyond = dims.largest() > facts::kMaxHeadDim;
-    auto smallest = beyond ? std::array<int64_t, 2>{64, 32} : std::array<int64_t, 2>{16, 16};
-    int64_t bytes = sharedBytes(
-        {smallest[0], smallest[1], paddedHeadDim(dims.d), paddedHeadDim(dims.dv), 1, kShortListDepth, kShortListDepth});
+    ScheduleAttr smallest = beyond ? parseRow(*facts::schedulesFor(facts::Family::MmaSync, facts::Pass::Forward,
+                                                                   facts::kMaxHeadDim, question.masked)
+                                                   .back(),
+                                              context)
+                                   : shortListed(context, std::size(kShortList) - 1);
+    int64_t bytes = getSharedBytes(smallest, dims, asMmaSync(target));
     if (bytes > target.getSmem())
-      error << " needs " << bytes << " bytes shared memory (tile [" << smallest[0] << ", " << smallest[1] << "]), "
-            << target.getChip() << " has " << target.getSmem();
+      error << " needs " << bytes << " bytes shared memory (tile [" << smallest.getTileQueries() << ", "
+            << smallest.getTileKeys() << "]), " << target.getChip() << " has " << target.getSmem();
     else
       error << " is not supported on " << target.getChip();
   } else {
@@ -207,86 +203,6 @@ static void refuseHeadDim(SdpaOp op, const Question &question, TargetAttr target
   }
   if (largest)
     error << "; max for this op is " << largest;
-}
-
-//===----------------------------------------------------------------------===//
-// Alternatives
-//===----------------------------------------------------------------------===//
-
-/// The calls a choice is for, as `attn.when`.
-static DictionaryAttr buildWhen(SdpaOp op, const Choice &choice) {
-  Builder b(op.getContext());
-  NamedAttrList when;
-  if (choice.target.getFamily() == Family::Wgmma) {
-    SmallVector<StringAttr> names = getMatrixNames(op);
-    when.set("aligned", b.getArrayAttr(SmallVector<Attribute>(names.begin(), names.end())));
-  }
-  if (!choice.queries.isAll()) {
-    when.set("size", b.getStringAttr(kQueryLength));
-    if (choice.queries.from)
-      when.set("from", b.getI64IntegerAttr(choice.queries.from));
-    if (choice.queries.below)
-      when.set("below", b.getI64IntegerAttr(choice.queries.below));
-  }
-  return when.getDictionary(op.getContext());
-}
-
-/// A name for an alternative of @f that says what it is for.
-static std::string nameAlternative(func::FuncOp func, const Choice &choice, SymbolTable &symbols) {
-  std::string name = func.getName().str();
-  if (choice.unaligned)
-    name += "_unaligned";
-  if (choice.queries.from)
-    name += "_from_" + std::to_string(choice.queries.from);
-  if (choice.queries.below)
-    name += "_below_" + std::to_string(choice.queries.below);
-  std::string unique = name;
-  for (int64_t i = 2; symbols.lookup(unique); ++i)
-    unique = name + "_" + std::to_string(i);
-  return unique;
-}
-
-static void applyChoice(SdpaOp op, const Choice &choice) {
-  op.setScheduleAttr(choice.schedule);
-  auto func = op->getParentOfType<func::FuncOp>();
-  auto report = remark::passed(
-      op.getLoc(),
-      remark::RemarkOpts::name("schedule").category(DEBUG_TYPE).function(func ? func.getName() : StringRef()));
-  report << remark::metric("rule", choice.schedule.getFrom())
-         << remark::metric("tile_queries", choice.schedule.getTileQueries())
-         << remark::metric("tile_keys", choice.schedule.getTileKeys())
-         << remark::metric("warps", choice.schedule.getNumWarps() * choice.schedule.getGroups())
-         << remark::metric("smem_bytes", getSharedBytes(choice.schedule, HeadDims::of(op), choice.target));
-  if (choice.queries.from)
-    report << remark::metric("q_len_from", choice.queries.from);
-  if (choice.queries.below)
-    report << remark::metric("q_len_below", choice.queries.below);
-  if (choice.unaligned)
-    report << "for operands that no tensor map can describe";
-}
-
-/// The first choice is the function's own, each other one a copy's behind it.
-static void applyChoices(SdpaOp op, func::FuncOp func, ArrayRef<Choice> choices) {
-  SymbolTable symbols(func->getParentOp());
-  SmallVector<SdpaOp> ops{op};
-  Operation *last = func;
-  for (const Choice &choice : choices.drop_front()) {
-    auto copy = cast<func::FuncOp>(func->clone());
-    copy.setName(nameAlternative(func, choice, symbols));
-    copy->setAttr(AttnDialect::kAlternativeAttr, FlatSymbolRefAttr::get(func));
-    symbols.insert(copy, std::next(last->getIterator()));
-    last = copy;
-    ops.push_back(*copy.getOps<SdpaOp>().begin());
-  }
-  TargetAttr target = getTarget(func);
-  for (auto [index, op, choice] : llvm::enumerate(ops, choices)) {
-    Operation *parent = op->getParentOp();
-    if (choice.target != target)
-      parent->setAttr(AttnDialect::kTargetAttr, choice.target);
-    if (index + 1 != ops.size()) // the last one takes what is left
-      parent->setAttr(AttnDialect::kWhenAttr, buildWhen(op, choice));
-    applyChoice(op, choice);
-  }
 }
 
 //===----------------------------------------------------------------------===//
