@@ -43,7 +43,6 @@ void IntegerRun::bind(ValueRange to, ValueRange from) {
   }
 }
 
-/// Sizes of the kernel's operands: batch 1; the first operand has as many rows as there are queries.
 void IntegerRun::takeSize(memref::DimOp op) {
   std::optional<int64_t> dim = number(op.getIndex());
   auto operand = dyn_cast<BlockArgument>(op.getSource());
@@ -52,7 +51,8 @@ void IntegerRun::takeSize(memref::DimOp op) {
     return;
   if (!type.isDynamicDim(*dim))
     return set(op, type.getDimSize(*dim));
-  set(op, *dim == 0 ? 1 : *dim == 1 ? sizes.heads : operand.getArgNumber() == 0 ? sizes.queries : sizes.keys);
+  if (auto size = sizes.dims.find({operand.getArgNumber(), *dim}); size != sizes.dims.end())
+    set(op, size->second);
 }
 
 void IntegerRun::fold(Operation *op) {

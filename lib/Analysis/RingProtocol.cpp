@@ -8,6 +8,7 @@
 #include "attn/Analysis/RingProtocol.h"
 
 #include "attn/Analysis/RoleTrace.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <map>
@@ -233,6 +234,43 @@ static void checkFillers(KernelOp kernel, SmallVectorImpl<RingProblem> &problems
   });
 }
 
+/// The dimension of the kernel's arguments that the row tiles are made of, as launches show; of the first argument
+/// where there is no launch to ask.
+static std::pair<unsigned, unsigned> findRows(KernelOp kernel) {
+  std::optional<std::pair<unsigned, unsigned>> rows;
+  auto module = kernel->getParentOfType<ModuleOp>();
+  module.walk([&](LaunchOp launch) {
+    if (launch.getKernel() != kernel.getSymName() || launch.getTiles().empty())
+      return;
+    SmallVector<Value> worklist{launch.getTiles().front()};
+    while (!worklist.empty() && !rows) {
+      Operation *op = worklist.pop_back_val().getDefiningOp();
+      if (!op)
+        continue;
+      if (auto dim = dyn_cast<memref::DimOp>(op))
+        if (std::optional<int64_t> index = dim.getConstantIndex())
+          if (auto arg = llvm::find(launch.getArgs(), dim.getSource()); arg != launch.getArgs().end())
+            rows = {std::distance(launch.getArgs().begin(), arg), *index};
+      llvm::append_range(worklist, op->getOperands());
+    }
+  });
+  return rows.value_or(std::pair(0u, 2u));
+}
+
+/// Arguments are (batch, heads, rows, columns) or start so. One batch; all but those at `rowsAt` have `keys` rows.
+static TrialSizes sizesFor(KernelOp kernel, std::pair<unsigned, unsigned> rowsAt, int64_t rows, int64_t keys,
+                           int64_t heads, int64_t blocks) {
+  TrialSizes sizes;
+  sizes.blocks = blocks;
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    if (auto type = dyn_cast<MemRefType>(argument.getType()))
+      for (unsigned dim = 0; dim < type.getRank(); ++dim) {
+        std::pair at(argument.getArgNumber(), dim);
+        sizes.dims[at] = at == rowsAt ? rows : dim == 0 ? 1 : dim == 1 ? heads : keys;
+      }
+  return sizes;
+}
+
 RingCheck attn::checkRingProtocol(KernelOp kernel) {
   RingCheck check;
   SmallVector<RingProblem> &problems = check.problems;
@@ -243,8 +281,10 @@ RingCheck attn::checkRingProtocol(KernelOp kernel) {
   int64_t rows = schedule ? schedule.getTileQueries() : 64, keys = schedule ? schedule.getTileKeys() : 64;
   // One tile with one block of keys; a few of each, with tails; many blocks of keys. Last, a grid so large that a block
   // gets one tile: kernels whose sizes are constants do not come to an end otherwise, however often one tries.
+  auto rowsAt = findRows(kernel);
   const TrialSizes trials[] = {
-      {1, 1, 2, 1}, {2 * rows + 1, 2 * keys, 1, 1}, {rows, 7 * keys + 1, 1, 1}, {3 * rows, 5 * keys, 1, 1 << 20}};
+      sizesFor(kernel, rowsAt, 1, 1, 2, 1), sizesFor(kernel, rowsAt, 2 * rows + 1, 2 * keys, 1, 1),
+      sizesFor(kernel, rowsAt, rows, 7 * keys + 1, 1, 1), sizesFor(kernel, rowsAt, 3 * rows, 5 * keys, 1, 1 << 20)};
   bool complete = true, once = false;
   for (const TrialSizes &sizes : trials) {
     if (!complete && sizes.blocks == 1)

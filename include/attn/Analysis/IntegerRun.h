@@ -20,9 +20,11 @@
 
 namespace attn {
 
-/// Sizes a kernel is run with. `blocks` is the size of the grid, of which block 0 runs.
+/// Sizes a kernel is run with.
 struct TrialSizes {
-  int64_t queries, keys, heads, blocks;
+  /// Of a kernel's arguments, by argument and dimension; those that are not here cannot be followed.
+  llvm::DenseMap<std::pair<unsigned, unsigned>, int64_t> dims;
+  int64_t blocks = 1; ///< of the grid, of which block 0 runs
 };
 
 class IntegerRun {

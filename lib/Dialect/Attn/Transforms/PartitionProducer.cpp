@@ -226,13 +226,9 @@ void ProducerPartitioner::fill(TmaLoad &ring, ValueRange carried, IRMapping &map
   int64_t share = rows / groups;
   for (int64_t group = 0, end = ring.perGroup ? groups : 1; group < end; ++group) {
     SmallVector<Value> box = at;
-    if (group) {
-      Value by = constant(loc, group * share);
-      if (box.size() == 2)
-        box.push_back(by);
-      else
-        box[2] = builder.createOrFold<arith::AddIOp>(loc, box[2], by);
-    }
+    if (group)
+      moveRow(builder, loc, box, cast<MemRefType>(ring.load.getSource().getType()), ring.load.getResult().getType(),
+              constant(loc, group * share));
     Value number = group ? constant(loc, group) : Value();
     Value item = itemOf(ring, carried, tile, step, number);
     auto slot = AcquireOp::create(builder, loc, TypeRange{ring.buf}, ring.alloc, item);

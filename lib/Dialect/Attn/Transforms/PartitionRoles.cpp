@@ -29,12 +29,27 @@ using namespace attn;
 
 #define DEBUG_TYPE "attn-partition-roles"
 
+/// The rings a schedule has a depth for, by the label of the load.
+static constexpr struct {
+  StringLiteral label;
+  int64_t (ScheduleAttr::*depth)() const;
+} kDepths[] = {{"Q", &ScheduleAttr::getDepthQ}, {"K", &ScheduleAttr::getDepthK}, {"V", &ScheduleAttr::getDepthV}};
+
 BufType attn::getBufType(RankedTensorType tile) {
   int64_t rowBytes = tile.getShape().back() * tile.getElementTypeBitWidth() / 8;
   for (int64_t span = facts::kBankBytes; span >= 32; span /= 2)
     if (tile.getRank() == 2 && rowBytes % span == 0)
       return BufType::get(tile.getContext(), tile, span);
   return BufType::get(tile.getContext(), tile, 0);
+}
+
+void attn::moveRow(OpBuilder &builder, Location loc, SmallVectorImpl<Value> &at, MemRefType memory,
+                   RankedTensorType tile, Value by) {
+  size_t row = memory.getRank() - tile.getRank();
+  if (at.size() == row)
+    at.push_back(by);
+  else
+    at[row] = builder.createOrFold<arith::AddIOp>(loc, at[row], by);
 }
 
 Value RolePartitioner::constant(Location loc, int64_t value) {
@@ -49,13 +64,9 @@ std::string RolePartitioner::uniqueLabel(StringRef wanted) {
 }
 
 int64_t RolePartitioner::depthOf(LoadOp load) const {
-  StringRef label = load.getLabel().value_or("");
-  if (label == "Q")
-    return schedule.getDepthQ();
-  if (label == "K")
-    return schedule.getDepthK();
-  if (label == "V")
-    return schedule.getDepthV();
+  for (auto [label, depth] : kDepths)
+    if (load.getLabel() == label)
+      return (schedule.*depth)();
   return 1;
 }
 

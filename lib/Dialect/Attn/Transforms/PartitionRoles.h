@@ -46,7 +46,7 @@ protected:
   mlir::Value constant(mlir::Location loc, int64_t value);
   /// `wanted`, or with a number behind it if an alloc has that label already.
   std::string uniqueLabel(llvm::StringRef wanted);
-  /// The schedule names the rings of the forward pass; any other has one slot.
+  /// Slots of the load's ring: what the schedule says where it has a depth of that label, else one.
   int64_t depthOf(LoadOp load) const;
 
   KernelOp kernel;
@@ -59,6 +59,11 @@ protected:
 
 /// The widest span that divides a row: the wider, the fewer panels (128 bytes reach all banks with eight rows).
 BufType getBufType(mlir::RankedTensorType tile);
+
+/// Moves an access to a tile in memory on by so many rows. Coordinates are those that choose a matrix (or a row of
+/// numbers), then the tile's own; a dimension taken whole has none yet.
+void moveRow(mlir::OpBuilder &builder, mlir::Location loc, llvm::SmallVectorImpl<mlir::Value> &at,
+             mlir::MemRefType memory, mlir::RankedTensorType tile, mlir::Value by);
 
 /// Family mma_sync: one role that fills its own rings.
 llvm::LogicalResult partitionInPlace(KernelOp kernel, TilesOp tiles);

@@ -34,8 +34,7 @@ public:
 private:
   bool alongRows(Value tile) { return getPlainTile(tile).getRank() == 2 || forms.lookup(tile) == Form::Rows; }
   LogicalResult shorten(Value value);
-  Value moveOn(OpBuilder &builder, Location loc, Value row);
-  void moveAccess(Operation *op, MutableOperandRange at, int64_t memoryRank, Value tile);
+  void moveAccess(Operation *op, MutableOperandRange at, Type memory, Value tile);
 
   RoleOp role;
   int64_t rows, share;
@@ -45,21 +44,13 @@ private:
 };
 } // namespace
 
-Value RowSplitter::moveOn(OpBuilder &builder, Location loc, Value row) {
-  return row ? builder.createOrFold<arith::AddIOp>(loc, row, first) : first;
-}
-
-/// Moves the coordinate of the first row; a dimension taken whole gets one.
-void RowSplitter::moveAccess(Operation *op, MutableOperandRange at, int64_t memoryRank, Value tile) {
+void RowSplitter::moveAccess(Operation *op, MutableOperandRange at, Type memory, Value tile) {
   auto type = getPlainTile(tile);
   if (!type || !alongRows(tile))
     return;
-  unsigned row = memoryRank - type.getRank();
-  builder.setInsertionPoint(op);
-  if (at.size() == row)
-    at.append(moveOn(builder, op->getLoc(), {}));
-  else
-    at[row].set(moveOn(builder, op->getLoc(), at[row].get()));
+  SmallVector<Value> moved(OperandRange(at).begin(), OperandRange(at).end());
+  moveRow(builder, op->getLoc(), moved, cast<MemRefType>(memory), type, first);
+  at.assign(moved);
 }
 
 LogicalResult RowSplitter::shorten(Value value) {
@@ -94,11 +85,12 @@ LogicalResult RowSplitter::run() {
   role.walk([&](Operation *op) {
     builder.setInsertionPoint(op);
     if (auto coord = dyn_cast<CoordOp>(op); coord && coord.getDim() == 0)
-      coord.getBaseMutable().assign(moveOn(builder, op->getLoc(), coord.getBase()));
+      coord.getBaseMutable().assign(
+          coord.getBase() ? builder.createOrFold<arith::AddIOp>(op->getLoc(), coord.getBase(), first) : first);
     else if (auto load = dyn_cast<LoadOp>(op); load && isa<MemRefType>(load.getSource().getType()))
-      moveAccess(op, load.getAtMutable(), cast<MemRefType>(load.getSource().getType()).getRank(), load.getResult());
+      moveAccess(op, load.getAtMutable(), load.getSource().getType(), load.getResult());
     else if (auto store = dyn_cast<StoreOp>(op); store && isa<MemRefType>(store.getDest().getType()))
-      moveAccess(op, store.getAtMutable(), cast<MemRefType>(store.getDest().getType()).getRank(), store.getValue());
+      moveAccess(op, store.getAtMutable(), store.getDest().getType(), store.getValue());
   });
 
   WalkResult result = role.walk([&](Operation *op) -> WalkResult {
