@@ -188,3 +188,13 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, s
     return %o, %lse : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>
   }
 }
+
+// -----
+
+module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, smem = 1048576>} {
+  func.func @skip_on_mma_sync(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {
+    // expected-error @below {{schedule of the op does not fit: tile [128, 64] comes with skip, which was measured on wgmma only; family mma_sync refuses it}}
+    %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 schedule <tile = [128, 64], warps = [4, 1], skip = 8> : (tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>)
+    return %o, %lse : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>
+  }
+}
