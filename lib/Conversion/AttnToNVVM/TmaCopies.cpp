@@ -7,12 +7,12 @@
 // and the swizzle:
 //
 //   load     arrive at the item's full barrier and announce the bytes of the whole tile (what lies outside the operand
-//   is
-//            read as 0 and counts), then a box per panel, which complete on that barrier
+//            is read as 0 and counts), then a box per panel, which complete on that barrier
 //   store    a box per panel, then close the group that `drain` counts
 //
 // The one thread is a predicate, not a branch: after a branch by thread the assembler keeps no value in uniform
-// registers, which costs 4.7 % in a loop of products.
+// registers, and a loop of products moves its descriptors there again and again (docs/Rationale/Warpgroups.md: what
+// that was seen to cost).
 //
 //===----------------------------------------------------------------------===//
 

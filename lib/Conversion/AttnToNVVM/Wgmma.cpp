@@ -7,7 +7,8 @@
 //   await         one inline asm through which the accumulators pass: LLVM reads none of them earlier. Operands in
 //                 registers are inputs, so their registers are not reused earlier either
 //   dot           both
-//   pack          a conversion that stays where it is: as an intrinsic it moved, for 4.5 % of a kernel's cycles
+//   pack          a conversion that stays where it is, behind the wait that frees its registers: as an intrinsic it
+//                 moves (docs/Rationale/Warpgroups.md: what that was seen to cost)
 //
 // The assembler has its own mind about waits: `pin` is a store that never happens, of which it does not know that.
 //
