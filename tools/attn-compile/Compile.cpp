@@ -293,6 +293,11 @@ int Compilation::run() {
   }
   if (!module)
     return 1;
+  // Passes work on the functions of one module; what lies deeper would stay as it is.
+  for (ModuleOp inner : module->getOps<ModuleOp>()) {
+    inner.emitError("stands inside another module; a manifest describes one function: write two files");
+    return 1;
+  }
   std::optional<Stage> from = detectStage(*module);
   if (!from) {
     module->emitError("there is nothing to compile: expects a function with attn.sdpa, or the IR of a later stage");

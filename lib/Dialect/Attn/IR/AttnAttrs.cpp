@@ -120,11 +120,15 @@ void WindowAttr::print(AsmPrinter &printer) const {
 // #attn.target<chip = "sm_80", family = mma_sync, smem = 166912, ...>
 //===----------------------------------------------------------------------===//
 
-LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef, Family, int64_t smem,
-                                 int64_t smemSm, int64_t sms, int64_t regs) {
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name, Family family,
+                                 int64_t smem, int64_t smemSm, int64_t sms, int64_t regs) {
   if (smem < 0 || smemSm < 0 || sms < 1 || regs < 0) // T1
     return emitError() << "expects smem, smem_sm and regs of at least 0 and sms of at least 1, got " << smem << ", "
                        << smemSm << ", " << regs << " and " << sms;
+  // T2: of a machine that the table knows. A toy machine is what its author says.
+  const facts::Chip *chip = facts::findChip({name.data(), name.size()});
+  if (family == Family::Wgmma && chip && chip->family != facts::Family::Wgmma)
+    return emitError() << "expects a chip with warpgroup instructions for family wgmma, such as sm_90a; got " << name;
   return success();
 }
 

@@ -254,3 +254,9 @@ module attributes {attn.target = "sm_80"} {}
 
 // expected-error @below {{expects what happens between tiles: plain or overlap, got 'none'}}
 #s = #attn.schedule<tile = [128, 64], warps = [4, 1], seam = none>
+
+// -----
+
+// A machine of the table has the family it has; its mma.sync part is what every machine has.
+// expected-error @below {{expects a chip with warpgroup instructions for family wgmma, such as sm_90a; got sm_90}}
+func.func private @no_warpgroups() attributes {t = #attn.target<chip = "sm_90", family = wgmma, smem = 232448>}

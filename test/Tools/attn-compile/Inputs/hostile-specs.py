@@ -152,6 +152,9 @@ CASES = [
     # Targets (H16)
     (target('#attn.target<chip = "toy", family = mma_sync>'), "toy has 0"),
     (target('#attn.target<chip = "sm_80", family = mma_sync, smem = -1>'), "expects smem, smem_sm and regs of at least 0"),
+    (target('#attn.target<chip = "sm_90", family = wgmma, smem = 232448>'), "expects a chip with warpgroup instructions"),
+    (target('#attn.target<chip = "sm_80", family = wgmma, smem = 232448>'), "such as sm_90a; got sm_80"),
+    (f"module @a {{\n{spec()}}}\nmodule @b {{\n{spec()}}}", "stands inside another module"),
     (target("3"), "expects 'attn.target' to be an #attn.target, got 3"),
 ]
 
