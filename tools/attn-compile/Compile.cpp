@@ -23,6 +23,7 @@
 #include "attn_rt/manifest_keys.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Regex.h"
 
 using namespace mlir;
 using namespace attn;
@@ -280,6 +281,9 @@ int Compilation::emit(bool cpu) {
 
 int Compilation::run() {
   if (!job.remarks.empty()) {
+    std::string wrong;
+    if (!llvm::Regex(job.remarks).isValid(wrong))
+      return complain("--remarks: '" + job.remarks + "' is not a regular expression: " + wrong);
     remark::RemarkCategories all;
     all.passed = all.missed = all.analysis = all.failed = job.remarks;
     if (failed(remark::enableOptimizationRemarks(context, nullptr, std::make_unique<remark::RemarkEmittingPolicyAll>(),
