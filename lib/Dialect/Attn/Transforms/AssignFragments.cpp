@@ -21,6 +21,7 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "Families.h"
+#include "KernelRemark.h"
 #include "attn/Analysis/FragmentCoords.h"
 #include "attn/Analysis/MmaShapes.h"
 #include "attn/Analysis/TileForms.h"
@@ -33,7 +34,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/Support/DebugLog.h"
 
 namespace attn {
@@ -179,7 +179,7 @@ bool Assigner::deferRowSum(SweepOp sweep, unsigned index) {
   builder.setInsertionPointAfter(sweep);
   auto total = ReduceOp::create(builder, sweep.getLoc(), rows, ReduceKind::Sum, result, StringAttr());
   result.replaceAllUsesExcept(total, total);
-  remark::passed(sum.getLoc(), remark::RemarkOpts::name("row-sum").category(DEBUG_TYPE))
+  remark::passed(sum.getLoc(), inKernel(sum, "row-sum", DEBUG_TYPE))
       << "each lane sums its own columns; lanes are added once, behind the sweep";
   return true;
 }
@@ -243,7 +243,7 @@ LogicalResult Assigner::run() {
     return failure();
   role.walk([&](DotOp dot) {
     RankedTensorType type = dot.getTile();
-    remark::analysis(dot.getLoc(), remark::RemarkOpts::name("fragment").category(DEBUG_TYPE))
+    remark::analysis(dot.getLoc(), inKernel(dot, "fragment", DEBUG_TYPE))
         << "accumulator of " << remark::metric("dot", dot.getLabel().value_or("a product"))
         << remark::metric("registers", type.getNumElements() / (kWarpLanes * warpsM * warpsN));
   });

@@ -17,12 +17,13 @@
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include "KernelRemark.h"
+
 #include "attn/Analysis/InFlight.h"
 #include "attn/Analysis/RingProtocol.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/Support/DebugLog.h"
 
 namespace attn {
@@ -58,7 +59,7 @@ void CountWaits::runOnOperation() {
     if (failed(report(check.problems)))
       signalPassFailure();
     else if (!check.unchecked.empty())
-      remark::missed(kernel.getLoc(), remark::RemarkOpts::name("rings").category(DEBUG_TYPE))
+      remark::missed(kernel.getLoc(), inKernel(kernel, "rings", DEBUG_TYPE))
           << "rings not checked: " << remark::reason("{0}", check.unchecked);
   });
   getOperation().walk([&](RoleOp role) {
@@ -72,7 +73,7 @@ void CountWaits::runOnOperation() {
     role.walk([&](WaitOp wait) {
       if (std::optional<int64_t> leaves = inFlight.getLeaves(wait)) {
         wait.setLeavesAttr(builder.getI64IntegerAttr(*leaves));
-        remark::analysis(wait.getLoc(), remark::RemarkOpts::name("wait").category(DEBUG_TYPE))
+        remark::analysis(wait.getLoc(), inKernel(wait, "wait", DEBUG_TYPE))
             << "copies that may stay open: " << remark::metric("leaves", *leaves);
       }
     });

@@ -25,13 +25,14 @@
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include "KernelRemark.h"
+
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/IR/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/Support/DebugLog.h"
 
 namespace attn {
@@ -209,7 +210,7 @@ struct LowerTiles : attn::impl::LowerTilesPassBase<LowerTiles> {
 } // namespace
 
 static void remarkIds(TilesOp tiles, StringRef from) {
-  remark::passed(tiles.getLoc(), remark::RemarkOpts::name("tiles").category(DEBUG_TYPE))
+  remark::passed(tiles.getLoc(), inKernel(tiles, "tiles", DEBUG_TYPE))
       << "tile ids come from " << remark::metric("from", from);
 }
 

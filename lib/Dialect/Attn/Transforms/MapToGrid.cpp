@@ -84,8 +84,8 @@ public:
     buildKernel();
     buildHostPlan();
     remark::passed(loc, remark::RemarkOpts::name("mapped").category(DEBUG_TYPE).function(func.getName()))
-        << (isPersistent() ? "blocks walk tiles" : "one block a tile")
-        << (heaviestFirst ? ", last row tiles first" : "")
+        << (std::string(isPersistent() ? "blocks walk tiles" : "one block a tile") +
+            (heaviestFirst ? ", last row tiles first" : ""))
         << remark::metric("tiles", stringifyTiling(schedule.getTiles()))
         << remark::metric("section_bytes", schedule.getSection());
   }

@@ -24,12 +24,12 @@
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include "KernelRemark.h"
 #include "TileLoop.h"
 #include "attn/Analysis/PendingDots.h"
 #include "attn/Analysis/SweepOrder.h"
 #include "attn/Dialect/Attn/IR/Target.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/Support/DebugLog.h"
 
 namespace attn {
@@ -282,7 +282,7 @@ LogicalResult OverlapTiles::overlap(KernelOp kernel) {
     if (failed(rotation.check()))
       return failure();
     rotation.run();
-    remark::passed(role.getLoc(), remark::RemarkOpts::name("seam").category(DEBUG_TYPE))
+    remark::passed(role.getLoc(), inKernel(role, "seam", DEBUG_TYPE))
         << "the next tile starts over the end of this one: " << remark::metric("role", role.getName())
         << remark::metric("carried", rotation.getNumCarried());
   }

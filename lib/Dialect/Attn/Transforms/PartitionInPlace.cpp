@@ -22,11 +22,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KernelRemark.h"
 #include "PartitionRoles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <map>
@@ -263,7 +263,7 @@ void InPlacePartitioner::stageOutputs(Block &body) {
     SyncOp::create(builder, loc, Scope::Group);
     CopyOp::create(builder, loc, staging, ValueRange{}, store.getDest(), store.getAt(), Value(), Value(), Value(),
                    TransportAttr::get(builder.getContext(), Transport::Vector));
-    remark::passed(loc, remark::RemarkOpts::name("output").category(DEBUG_TYPE))
+    remark::passed(loc, inKernel(store, "output", DEBUG_TYPE))
         << "staged through shared memory: " << remark::metric("buf", label)
         << remark::metric("over", over ? over.getValue() : "nothing");
     store.erase();

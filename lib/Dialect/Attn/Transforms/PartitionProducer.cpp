@@ -24,6 +24,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KernelRemark.h"
 #include "PartitionRoles.h"
 #include "StageResults.h"
 #include "TensorMaps.h"
@@ -33,7 +34,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -376,7 +376,7 @@ LogicalResult ProducerPartitioner::run() {
   auto label = [&](StringRef wanted) { return uniqueLabel(wanted); };
   if (failed(stageResults(tiles, findRoom(), maps, label)))
     return failure();
-  remark::passed(kernel.getLoc(), remark::RemarkOpts::name("roles").category(DEBUG_TYPE))
+  remark::passed(kernel.getLoc(), inKernel(kernel, "roles", DEBUG_TYPE))
       << "one thread copies, groups of warps compute: " << remark::metric("groups", groups)
       << remark::metric("rows", rows / groups);
   return success();

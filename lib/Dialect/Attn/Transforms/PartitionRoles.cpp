@@ -11,12 +11,12 @@
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include "KernelRemark.h"
 #include "PartitionRoles.h"
 #include "attn/Dialect/Attn/IR/Target.h"
 #include "attn/Facts/Facts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/Support/DebugLog.h"
 
 namespace attn {
@@ -112,7 +112,7 @@ void RolePartitioner::makeRing(RingLoad &load, BufType buf, int64_t slots, int64
   builder.setInsertionPoint(before);
   load.alloc = AllocOp::create(builder, loc, load.ring, builder.getStringAttr(label),
                                builder.getI64IntegerAttr(readers), IntegerAttr(), IntegerAttr(), StringAttr());
-  remark::passed(loc, remark::RemarkOpts::name("ring").category(DEBUG_TYPE))
+  remark::passed(loc, inKernel(load.load, "ring", DEBUG_TYPE))
       << "travels through shared memory: " << remark::metric("ring", label) << remark::metric("depth", slots)
       << remark::metric("bytes", slots * load.ring.getSlotBytes());
 }

@@ -17,6 +17,8 @@
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include "KernelRemark.h"
+
 #include "attn/Analysis/SharedAllocs.h"
 #include "attn/Analysis/Swizzle.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
@@ -24,7 +26,6 @@
 #include "attn/Facts/Facts.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/DebugLog.h"
 #include "llvm/Support/MathExtras.h"
@@ -116,7 +117,7 @@ static void checkBanks(AllocOp alloc) {
     TileLayout layout{tile.getDimSize(0), rowBytes, buf.getSwizzle()};
     int64_t passes = bankPasses(8, kChunkBytes, [&](int64_t row) { return layout.address(row, 0); });
     if (passes > 1)
-      remark::missed(alloc.getLoc(), remark::RemarkOpts::name("banks").category(DEBUG_TYPE))
+      remark::missed(alloc.getLoc(), inKernel(alloc, "banks", DEBUG_TYPE))
           << "eight rows of the tile collide in the banks: " << remark::metric("buf", describeAlloc(alloc))
           << remark::metric("passes", passes);
   }
@@ -163,14 +164,14 @@ static LogicalResult planKernel(KernelOp kernel, TargetAttr target) {
     add(plan->barrierBegin, plan->barrierBytes, "barriers");
   kernel.setSmemBytesAttr(builder.getI64IntegerAttr(bytes));
   kernel.setThreadsAttr(builder.getI64IntegerAttr(facts::kWarpLanes * warps));
-  remark::passed(kernel.getLoc(), remark::RemarkOpts::name("plan").category(DEBUG_TYPE))
+  remark::passed(kernel.getLoc(), inKernel(kernel, "plan", DEBUG_TYPE))
       << remark::metric("smem_bytes", bytes) << remark::metric("threads", facts::kWarpLanes * warps)
       << remark::metric("plan", text);
 
   // What the schedule hoped for, and what the SM has; the driver keeps a part of every block.
   int64_t blocks = kernel.getScheduleAttr() ? kernel.getScheduleAttr().getBlocks() : 1;
   if (target.getSmemSm() && blocks * (bytes + facts::kReservedSmemPerBlock) > target.getSmemSm())
-    remark::missed(kernel.getLoc(), remark::RemarkOpts::name("blocks").category(DEBUG_TYPE))
+    remark::missed(kernel.getLoc(), inKernel(kernel, "blocks", DEBUG_TYPE))
         << "shared memory of an SM does not hold the blocks of the schedule: " << remark::metric("blocks", blocks)
         << remark::metric("need", blocks * (bytes + facts::kReservedSmemPerBlock))
         << remark::metric("smem_sm", target.getSmemSm());

@@ -22,12 +22,12 @@
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include "KernelRemark.h"
 #include "RotateSweep.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/IR/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/Support/DebugLog.h"
 
 namespace attn {
@@ -70,13 +70,13 @@ static void remarkPlan(SweepOp sweep, const SweepPlan &plan, ArrayRef<OrderEntry
   int64_t registers = 0;
   for (const Crossing &crossing : crossings)
     registers += crossing.registers;
-  remark::passed(sweep.getLoc(), remark::RemarkOpts::name("order").category(DEBUG_TYPE))
+  remark::passed(sweep.getLoc(), inKernel(sweep, "order", DEBUG_TYPE))
       << "scheduled: " << remark::metric("order", text) << remark::metric("lag", plan.lag)
       << remark::metric("carried", crossings.size()) << remark::metric("registers", registers);
   for (const Crossing &crossing : crossings) {
     Operation *op = crossing.value.getDefiningOp();
     if (crossing.registers > kManyRegisters && !plan.named.contains(op))
-      remark::missed(op->getLoc(), remark::RemarkOpts::name("carried").category(DEBUG_TYPE))
+      remark::missed(op->getLoc(), inKernel(op, "carried", DEBUG_TYPE))
           << "a value without an entry in the order travels to a later step: "
           << remark::metric("op", op->getName().getStringRef()) << remark::metric("registers", crossing.registers);
   }

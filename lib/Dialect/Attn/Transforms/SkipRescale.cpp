@@ -22,12 +22,13 @@
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include "KernelRemark.h"
+
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/Support/DebugLog.h"
 
 namespace attn {
@@ -132,8 +133,8 @@ static int64_t skipRescales(SweepOp sweep, int64_t skip) {
     if (!vote)
       vote = makeVote(rescale, skip);
     makeBranch(rescale, vote);
-    remark::passed(rescale.dot.getLoc(), remark::RemarkOpts::name("skip").category(DEBUG_TYPE))
-        << "accumulator is rescaled when a row grows by more than " << remark::metric("powers of two", skip);
+    remark::passed(rescale.dot.getLoc(), inKernel(rescale.dot, "skip", DEBUG_TYPE))
+        << "accumulator is rescaled for rows that grow by more powers of two than " << remark::metric("skip", skip);
   }
   return rescales.size();
 }
@@ -147,7 +148,7 @@ void SkipRescale::runOnOperation() {
     int64_t found = 0;
     kernel.walk([&](SweepOp sweep) { found += skipRescales(sweep, skip); });
     if (found == 0)
-      remark::missed(kernel.getLoc(), remark::RemarkOpts::name("skip").category(DEBUG_TYPE))
+      remark::missed(kernel.getLoc(), inKernel(kernel, "skip", DEBUG_TYPE))
           << "the schedule skips rescaling, but no accumulator is rescaled by a running maximum";
   }
 }

@@ -20,13 +20,14 @@
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
+#include "KernelRemark.h"
+
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Iterators.h"
-#include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -143,8 +144,7 @@ static void splitSweep(SweepOp sweep) {
     carried.assign(loop.getResults().begin(), loop.getResults().end());
     names += (index ? ", " : "") + segment.name.str();
   }
-  remark::passed(loc, remark::RemarkOpts::name("sweep").category(DEBUG_TYPE))
-      << "split into loops: " << remark::metric("loops", names);
+  remark::passed(loc, inKernel(sweep, "sweep", DEBUG_TYPE)) << "split into loops: " << remark::metric("loops", names);
   sweep->replaceAllUsesWith(carried);
   sweep.erase();
 }

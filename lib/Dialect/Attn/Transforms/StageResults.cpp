@@ -27,12 +27,12 @@
 
 #include "StageResults.h"
 
+#include "KernelRemark.h"
 #include "PartitionRoles.h"
 #include "attn/Analysis/SharedPlan.h"
 #include "attn/Facts/Facts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -162,10 +162,10 @@ LogicalResult ResultStager::stage(Result &result) {
   std::string name = label(store.getLabel().value_or("O"));
   StringAttr over = under ? AllocOp(under->ring).getLabelAttr() : StringAttr();
   if (room.out == Staging::Alias && !under)
-    remark::missed(loc, remark::RemarkOpts::name("output").category(DEBUG_TYPE))
+    remark::missed(loc, inKernel(store, "output", DEBUG_TYPE))
         << "has bytes of its own: " << remark::metric("buf", name)
         << remark::metric("why", "no ring that is filled once a tile has one slot a group of its size");
-  remark::passed(loc, remark::RemarkOpts::name("output").category(DEBUG_TYPE))
+  remark::passed(loc, inKernel(store, "output", DEBUG_TYPE))
       << "staged through shared memory: " << remark::metric("buf", name)
       << remark::metric("over", over ? over.getValue() : "nothing") << remark::metric("pieces", result.pieces)
       << remark::metric("bytes", buf.getBytes());

@@ -1,7 +1,7 @@
 // Roles whose control flow the check cannot follow, or not to the end: it says that it knows nothing about their rings.
 // RUN: attn-opt %s -split-input-file -attn-count-waits -remarks-filter-missed=attn-count-waits -remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s
 
-// CHECK: remark: [Missed] rings | Category:attn-count-waits | Reason="role "compute" cannot be followed through scf.for", Remark="rings not checked: "
+// CHECK: remark: [Missed] rings | Category:attn-count-waits | Function={{.*}} | Reason="role "compute" cannot be followed through scf.for", Remark="rings not checked: "
 attn.kernel @steps_from_memory {
 ^bb0(%x: f32):
   %c0 = arith.constant 0 : i32

@@ -31,7 +31,7 @@
 // CHECK: scf.yield %[[O]]
 // CHECK: attn.dot {{.*}} plus %[[OS]]
 // CHECK: attn.yield %{{.*}}, %[[M1]], %{{.*}}
-// REMARK: accumulator is rescaled when a row grows by more than {{.*}}powers of two=8
+// REMARK: Function={{.*}}accumulator is rescaled for rows that grow by more powers of two than {{.*}}skip=8
 attn.kernel @softmax attributes {schedule = #attn.schedule<tile = [64, 16], warps = [4, 1], skip = 8>} {
 ^bb0(%n: i32):
   attn.role "compute" warps 0 + 4 groups 1 {
