@@ -129,13 +129,16 @@ bool Fit::isTooLarge(int64_t threads) {
   return false;
 }
 
-/// Two tiles are under way at a seam: there must be a next one, a second slot of Q, and room for O besides.
+/// Two tiles are under way at a seam: there must be a next one, a second slot of Q, room for O besides, and work of
+/// this tile that is left for the next one to cover.
 bool Fit::hasBadSeam() {
   if (schedule.getSeam() == Seam::Plain)
     return false;
+  bool hasLag = llvm::any_of(schedule.getOrder(), [](StringAttr entry) { return entry.getValue().ends_with("@1"); });
   StringRef needs = schedule.getTiles() == Tiling::Single ? "tiles = fixed or dynamic"
                     : schedule.getDepthQ() < 2            ? "depth = {q = 2, ..}"
                     : schedule.getOut() != Staging::Own   ? "out = own"
+                    : !hasLag                             ? "an order with entries '@1'"
                                                           : "";
   if (needs.empty())
     return false;
@@ -169,8 +172,9 @@ bool Fit::refusesWgmma() {
   int64_t queries = schedule.getTileQueries(), keys = schedule.getTileKeys(), groups = schedule.getGroups();
   // What is written for mma.sync is the likely mistake: say how to get that.
   if (schedule.getRegs().empty()) {
-    os << "names no regs = [copying, computing]; every schedule on wgmma does (with --chip=sm_90 the same machine runs "
-          "schedules of mma_sync)";
+    os << "names no regs = [copying, computing]; every schedule on wgmma does, such as 'tile = [128, 128], warps = [4, "
+          "1], groups = 2, regs = [24, 240], depth = {q = 1, k = 2, v = 2}', or those of attn-compile --list-schedules "
+          "(with --chip=sm_90 the same machine runs schedules of mma_sync)";
     return true;
   }
   if (schedule.getWarps() != ArrayRef<int64_t>{facts::kGroupWarps, 1}) {

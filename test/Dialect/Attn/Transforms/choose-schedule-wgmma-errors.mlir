@@ -3,7 +3,7 @@
 
 module attributes {attn.target = #attn.target<chip = "sm_90a", family = wgmma, smem = 232448, smem_sm = 233472, sms = 132>} {
   func.func @made_for_mma_sync(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {
-    // expected-error @below {{schedule of the op does not fit: tile [128, 64] names no regs = [copying, computing]; every schedule on wgmma does (with --chip=sm_90 the same machine runs schedules of mma_sync)}}
+    // expected-error @below {{schedule of the op does not fit: tile [128, 64] names no regs = [copying, computing]; every schedule on wgmma does, such as 'tile = [128, 128], warps = [4, 1], groups = 2, regs = [24, 240], depth = {q = 1, k = 2, v = 2}', or those of attn-compile --list-schedules (with --chip=sm_90 the same machine runs schedules of mma_sync)}}
     %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 schedule <tile = [128, 64], warps = [4, 1]> : (tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>)
     return %o, %lse : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>
   }
@@ -175,6 +175,16 @@ module attributes {attn.target = #attn.target<chip = "sm_90a", family = wgmma, s
   func.func @seam_with_o_over_q(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {
     // expected-error @below {{schedule of the op does not fit: tile [128, 64] overlaps tiles (seam = overlap), which needs out = own}}
     %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 schedule <tile = [128, 64], warps = [4, 1], groups = 2, regs = [24, 240], depth = {q = 2, k = 2, v = 2}, out = alias, seam = overlap, tiles = dynamic> : (tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>)
+    return %o, %lse : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>
+  }
+}
+
+// -----
+
+module attributes {attn.target = #attn.target<chip = "sm_90a", family = wgmma, smem = 232448>} {
+  func.func @seam_of_an_order_without_lag(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {
+    // expected-error @below {{schedule of the op does not fit: tile [128, 64] overlaps tiles (seam = overlap), which needs an order with entries '@1'}}
+    %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 schedule <tile = [128, 64], warps = [4, 1], groups = 2, regs = [24, 240], depth = {q = 2, k = 2, v = 2}, order = ["S", "await S", "P", "PV", "await PV"], out = own, seam = overlap, tiles = dynamic> : (tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>)
     return %o, %lse : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>
   }
 }
