@@ -65,6 +65,21 @@ struct Arguments {
   }
 };
 
+/// Of the operands as they lie on the host, with a workspace there.
+struct HostArguments : Arguments {
+  HostArguments(attn_kernel *kernel, const Operands &operands) {
+    for (const Operand &operand : operands.all)
+      tensors.push_back(operand.tensor(operand.buffer()));
+    finish();
+    uint64_t bytes = 0;
+    require(attn_kernel_workspace_bytes(kernel, &launch, &bytes));
+    workspace.resize(bytes + 256);
+    launch.workspace = workspace.data() + (256 - reinterpret_cast<uintptr_t>(workspace.data()) % 256) % 256;
+    launch.workspace_bytes = bytes;
+  }
+  std::vector<char> workspace;
+};
+
 std::vector<std::string> chosenKernels(attn_kernel *kernel, const attn_launch &launch) {
   std::vector<std::string> names;
   for (const char *name = nullptr;; names.push_back(name)) {
@@ -118,16 +133,7 @@ std::vector<std::vector<char>> freshOutputs(const Operands &operands) {
 
 Timing launchOnCpu(attn_kernel *kernel, Operands &operands, const Options &options) {
   attn_set_cpu_threads(static_cast<uint32_t>(options.threads));
-  Arguments arguments;
-  for (const Operand &operand : operands.all)
-    arguments.tensors.push_back(operand.tensor(operand.buffer()));
-  arguments.finish();
-  uint64_t workspaceBytes = 0;
-  require(attn_kernel_workspace_bytes(kernel, &arguments.launch, &workspaceBytes));
-  std::vector<char> workspace(workspaceBytes + 256);
-  arguments.launch.workspace = workspace.data() + (256 - reinterpret_cast<uintptr_t>(workspace.data()) % 256) % 256;
-  arguments.launch.workspace_bytes = workspaceBytes;
-
+  HostArguments arguments(kernel, operands);
   Timing timing;
   const std::vector<std::vector<char>> fresh = freshOutputs(operands);
   const uint32_t threads = attn_cpu_threads();
@@ -236,8 +242,9 @@ void require(attn_status status) {
   switch (status) {
   case ATTN_OK:
     return;
-  case ATTN_ERROR_DEVICE:
   case ATTN_ERROR_NO_DRIVER:
+    throw Failure{Machine, std::string(attn_last_error()) + "; --dry-run needs none"};
+  case ATTN_ERROR_DEVICE:
   case ATTN_ERROR_NO_DEVICE:
   case ATTN_ERROR_ARCH:
   case ATTN_ERROR_CODE:
@@ -254,6 +261,10 @@ double Timing::median() const {
   std::vector<double> sorted = milliseconds;
   std::sort(sorted.begin(), sorted.end());
   return sorted.empty() ? 0 : (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
+}
+
+std::vector<std::string> chooseKernels(attn_kernel *kernel, const Operands &operands) {
+  return chosenKernels(kernel, HostArguments(kernel, operands).launch);
 }
 
 Timing launch(KernelOwner kernel, Operands &operands, const Options &options) {

@@ -31,6 +31,9 @@ using KernelOwner = std::unique_ptr<attn_kernel, Unload>;
 /// Launches once to warm up, then options.repeat times; outputs end up in the
 /// operands' host memory. A kernel that takes longer than options.timeout ends
 /// the process with exit code 3: a GPU that hangs cannot be talked to.
+/// What a launch would start: the choice needs sizes, strides and addresses, but no device.
+std::vector<std::string> chooseKernels(attn_kernel *kernel, const Operands &operands);
+
 Timing launch(KernelOwner kernel, Operands &operands, const Options &options);
 
 } // namespace run

@@ -102,6 +102,7 @@ std::optional<Options> parseOptions(int argc, char **argv) {
   app.add_option("--threads", options.threads, "CPU threads; 0: one per core")->check(CLI::Range(0, 4096));
   app.add_option("--timeout", options.timeout, "seconds the kernel may take in all")->check(CLI::PositiveNumber);
   app.add_flag("--bench-naive", options.benchNaive, "also time textbook f32 loops on the same inputs and cores");
+  app.add_flag("--dry-run", options.dryRun, "print which kernel would start, and run nothing: needs no GPU");
   app.add_flag("--json", options.json, "print one line of JSON");
 
   try {

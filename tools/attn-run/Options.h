@@ -37,6 +37,7 @@ struct Options {
   double timeout = 60;
   bool benchNaive = false;
   bool json = false;
+  bool dryRun = false; ///< say which kernel a launch starts, and stop
 };
 
 /// Nothing if the user asked for help, which has been printed. Throws Failure.

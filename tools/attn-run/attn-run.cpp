@@ -31,9 +31,10 @@ struct Report {
   double naiveMs = 0;             ///< 0: not asked for
   std::optional<Checked> checked; ///< nothing: --no-check
   std::string stray;              ///< a write outside an output
+  bool ran = true;                ///< false: --dry-run
   bool passes() const { return stray.empty() && timing.differs.empty() && (!checked || checked->passes()); }
   double teraflops() const { return flops / (timing.median() * 1e9); }
-  const char *verdict() const { return !passes() ? "FAIL" : checked ? "PASS" : "NOT CHECKED"; }
+  const char *verdict() const { return !ran ? "NOT RUN" : !passes() ? "FAIL" : checked ? "PASS" : "NOT CHECKED"; }
 };
 
 /// The shapes Reference judges: three inputs of rank 4, o and perhaps lse.
@@ -61,7 +62,8 @@ void printWorst(const std::string &name, const Judge::Worst &worst, const char *
 }
 
 void printText(const Report &report, const Operands &operands, const Options &options) {
-  std::printf("kernel %s for %s on %s\n", report.manifest.c_str(), report.chip.c_str(), report.timing.device.c_str());
+  std::printf("kernel %s for %s%s%s\n", report.manifest.c_str(), report.chip.c_str(), report.ran ? " on " : "",
+              report.timing.device.c_str());
   std::printf("starts");
   for (const std::string &name : report.timing.kernels)
     std::printf(" %s", name.c_str());
@@ -77,8 +79,9 @@ void printText(const Report &report, const Operands &operands, const Options &op
                   isFloat(view.type) ? loadFloat(view.type, view.data)
                                      : static_cast<double>(loadInteger(view.type, view.data)));
     }
-  std::printf("time   %.4g ms, %.4g TFLOP/s (median of %zu)\n", report.timing.median(), report.teraflops(),
-              report.timing.milliseconds.size());
+  if (report.ran)
+    std::printf("time   %.4g ms, %.4g TFLOP/s (median of %zu)\n", report.timing.median(), report.teraflops(),
+                report.timing.milliseconds.size());
   if (report.naiveMs > 0)
     std::printf("naive  %.4g ms, %.3g times as long\n", report.naiveMs, report.naiveMs / report.timing.median());
   if (report.checked) {
@@ -108,7 +111,8 @@ void printJson(const Report &report, const Operands &operands, const Options &op
   cJSON *json = cJSON_CreateObject();
   cJSON_AddStringToObject(json, "manifest", report.manifest.c_str());
   cJSON_AddStringToObject(json, "chip", report.chip.c_str());
-  cJSON_AddStringToObject(json, "device", report.timing.device.c_str());
+  if (report.ran)
+    cJSON_AddStringToObject(json, "device", report.timing.device.c_str());
   cJSON *kernels = cJSON_AddArrayToObject(json, "kernels");
   for (const std::string &name : report.timing.kernels)
     cJSON_AddItemToArray(kernels, cJSON_CreateString(name.c_str()));
@@ -116,9 +120,11 @@ void printJson(const Report &report, const Operands &operands, const Options &op
     cJSON_AddNumberToObject(json, name.c_str(), static_cast<double>(size));
   cJSON_AddStringToObject(json, "layout", options.layout.c_str());
   cJSON_AddNumberToObject(json, "seed", static_cast<double>(options.seed));
-  cJSON_AddNumberToObject(json, "runs", static_cast<double>(report.timing.milliseconds.size()));
-  cJSON_AddNumberToObject(json, "ms_median", report.timing.median());
-  cJSON_AddNumberToObject(json, "tflops", report.teraflops());
+  if (report.ran) {
+    cJSON_AddNumberToObject(json, "runs", static_cast<double>(report.timing.milliseconds.size()));
+    cJSON_AddNumberToObject(json, "ms_median", report.timing.median());
+    cJSON_AddNumberToObject(json, "tflops", report.teraflops());
+  }
   if (report.naiveMs > 0)
     cJSON_AddNumberToObject(json, "naive_ms_median", report.naiveMs);
   if (report.checked) {
@@ -160,6 +166,12 @@ int run(const Options &options) {
   report.flops = 2.0 * static_cast<double>(problem.batch() * problem.queryHeads()) * problem.visiblePairs() *
                  static_cast<double>(problem.headDim() + problem.valueDim());
 
+  if (options.dryRun) {
+    report.ran = false;
+    report.timing.kernels = chooseKernels(kernel, operands);
+    options.json ? printJson(report, operands, options) : printText(report, operands, options);
+    return Right;
+  }
   report.timing = launch(std::move(owner), operands, options);
   for (const Operand &operand : operands.all)
     if (const auto at = operand.isOutput() ? operand.strayWrite() : std::nullopt; at && report.stray.empty())
