@@ -43,6 +43,8 @@ public:
 private:
   int runPasses(Stage from, Stage to);
   int saveStage(Stage stage);
+  int print(Stage stage);
+  LogicalResult checkNames(ArrayRef<StringRef> kernels);
   int emit(bool cpu);
   FailureOr<KernelFiles> emitKernels(ArrayRef<StringRef> kernels, OutputDirectory &out);
   int emitCpuKernel(StringRef kernel, OutputDirectory &out, KernelFiles &files);
@@ -233,6 +235,34 @@ int Compilation::emitCpuKernel(StringRef kernel, OutputDirectory &out, KernelFil
   return complain(message + "; the object is kept in " + out.finalPath(name), 3);
 }
 
+LogicalResult Compilation::checkNames(ArrayRef<StringRef> kernels) {
+  for (StringRef kernel : kernels)
+    if (!isIdentifier(kernel))
+      return module->lookupSymbol(kernel)->emitError("kernel name '")
+             << kernel << "' is not an identifier; files and symbols are named after it";
+  return success();
+}
+
+/// What --stop-after is for.
+int Compilation::print(Stage stage) {
+  std::string result;
+  if (stage == Stage::PTX) {
+    setCrashPhase("writing the kernels");
+    SmallVector<StringRef> kernels = getLaunchedKernels(*module);
+    if (failed(checkNames(kernels)))
+      return 1;
+    FailureOr<std::string> ptx = emitPTX(*module, kernels);
+    if (failed(ptx))
+      return 1;
+    result = std::move(*ptx);
+  } else {
+    result = text();
+  }
+  if (llvm::Error error = writeFile(job.output.empty() ? "-" : job.output, result))
+    return complain(toString(std::move(error)));
+  return 0;
+}
+
 int Compilation::emit(bool cpu) {
   setCrashPhase("writing the kernels");
   if (!cpu && (job.cubin != CubinMode::Off || job.report)) {
@@ -248,12 +278,8 @@ int Compilation::emit(bool cpu) {
   if (!out)
     return complain(toString(out.takeError()));
   SmallVector<StringRef> kernels = getLaunchedKernels(*module);
-  for (StringRef kernel : kernels)
-    if (!isIdentifier(kernel)) {
-      module->lookupSymbol(kernel)->emitError("kernel name '")
-          << kernel << "' is not an identifier; files and symbols are named after it";
-      return 1;
-    }
+  if (failed(checkNames(kernels)))
+    return 1;
   llvm::StringMap<KernelFiles> files;
   if (!cpu && !kernels.empty()) {
     FailureOr<KernelFiles> all = emitKernels(kernels, *out);
@@ -311,18 +337,18 @@ int Compilation::run() {
   if (to < *from)
     return complain("'" + job.input + "' is at stage " + getStageInfo(*from).name + " already; it cannot stop after " +
                     getStageInfo(to).name);
-  if (*from != Stage::Spec && (!job.chip.empty() || !job.schedule.empty() || job.noRanges))
+  auto target = (*module)->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr);
+  // A script may name the chip at every stage: it changes nothing where it is the module's own.
+  bool otherChip = !job.chip.empty() && !(target && target.getChip() == job.chip);
+  if (*from != Stage::Spec && (otherChip || !job.schedule.empty() || job.noRanges))
     return complain("--chip, --schedule and --no-ranges shape the spec; '" + job.input + "' is at stage " +
                     getStageInfo(*from).name + " already");
-  bool prints = job.stopAfter && to != Stage::PTX && to != Stage::Object;
+  bool prints = job.stopAfter && to != Stage::Object;
   if (int code = runPasses(*from, to))
     return code;
-  if (prints) {
-    if (llvm::Error error = writeFile(job.output.empty() ? "-" : job.output, text()))
-      return complain(toString(std::move(error)));
-    return 0;
-  }
-  TargetAttr target = requireTarget(*module);
+  if (prints)
+    return print(to);
+  target = requireTarget(*module);
   if (!target)
     return 1;
   if (int code = emit(target.getFamily() == Family::Cpu))

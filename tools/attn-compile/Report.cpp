@@ -31,6 +31,18 @@ static int64_t blocksPerSM(TargetAttr target, LaunchBounds bounds, int64_t smemB
   return blocks;
 }
 
+/// "roles 24, 240": what the warps of each role have once they run; empty if all keep what they were launched with.
+static std::string describeRoleRegisters(ModuleOp module, StringRef kernel) {
+  std::string text;
+  if (Operation *op = module.lookupSymbol(kernel))
+    op->walk([&](Operation *inner) {
+      auto count = inner->getAttrOfType<IntegerAttr>("regCount");
+      if (inner->getName().getStringRef() == "nvvm.setmaxregister" && count)
+        text += (text.empty() ? "roles " : ", ") + std::to_string(count.getInt());
+    });
+  return text;
+}
+
 std::string attn::reportKernel(ModuleOp module, StringRef kernel, const AssemblerReport *assembler) {
   std::string line;
   llvm::raw_string_ostream os(line);
@@ -40,8 +52,12 @@ std::string attn::reportKernel(ModuleOp module, StringRef kernel, const Assemble
     LaunchBounds bounds = getLaunchBounds(module, kernel);
     int64_t smemBytes = bounds.smemBytes + (assembler ? assembler->staticSmemBytes : 0);
     os << ", " << bounds.threads << " threads, " << smemBytes << " bytes of shared memory";
-    if (assembler)
-      os << ", " << assembler->registers << " registers, " << assembler->spillStoreBytes << " bytes spilled";
+    if (assembler) {
+      os << ", " << assembler->registers << " registers";
+      if (std::string roles = describeRoleRegisters(module, kernel); !roles.empty())
+        os << " at launch (" << roles << ")";
+      os << ", " << assembler->spillStoreBytes << " bytes spilled";
+    }
     os << ", " << blocksPerSM(target, bounds, smemBytes, assembler ? assembler->registers : 0) << " blocks per SM";
     if (target.getSms() > 1)
       os << " (SMs: " << target.getSms() << ")";

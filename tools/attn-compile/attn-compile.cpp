@@ -25,7 +25,7 @@ struct Options {
   cl::opt<std::string> input{cl::Positional, cl::desc("<spec.mlir>"), cl::cat(category)};
   cl::opt<std::string> output{"o", cl::cat(category), cl::value_desc("path"),
                               cl::desc("Directory of the results (default: out); with --stop-after the file of the "
-                                       "text (default: -, standard output)")};
+                                       "text (default: -, standard output), but for object")};
   cl::opt<std::string> chip{"chip", cl::cat(category), cl::value_desc("name"),
                             cl::desc("Machine to compile for, see --list-chips (default: the module's attn.target, "
                                      "else the GPU of this machine, else cpu)")};
@@ -38,10 +38,14 @@ struct Options {
                                        "clang, gcc, ld.lld-22, ld.lld)")};
   cl::opt<std::string> schedule{"schedule", cl::cat(category), cl::value_desc("fields"),
                                 cl::desc("Schedule of ops that have none, instead of the table's, such as "
-                                         "'tile = [128, 64], warps = [4, 1]'")};
+                                         "'tile = [128, 64], warps = [4, 1]', and for sm_90a 'tile = [128, 128], "
+                                         "warps = [4, 1], groups = 2, regs = [24, 240], depth = {q = 1, k = 2, v = "
+                                         "2}, order = [\"S\", \"PV@1\", \"await S\", \"max\", \"P\", \"await PV\", "
+                                         "\"PV.acc\"]' (--list-schedules prints more)")};
   cl::opt<bool> noRanges{"no-ranges", cl::cat(category),
                          cl::desc("Visit and mask every key tile: slow, but right whatever the mask analysis says")};
-  cl::opt<Stage> stopAfter{"stop-after", cl::cat(category), cl::desc("Print the IR at a stage and stop:"),
+  cl::opt<Stage> stopAfter{"stop-after", cl::cat(category),
+                           cl::desc("Print the IR at a stage and stop (ptx: the text, without a manifest):"),
                            stageValues()};
   cl::opt<std::string> saveStages{"save-stages", cl::cat(category), cl::value_desc("dir"),
                                   cl::desc("Write the IR of every stage reached into a directory")};
