@@ -3,6 +3,7 @@
 
     new-pass.py FoldScale --stage=tiled          in the tree, lib/Dialect/Attn/Transforms/FoldScale.cpp
     new-pass.py FoldScale --plugin fold-scale    a plug-in in a directory of its own: no rebuild of the project
+    --stage=mapped, --stage=partitioned          starts from kernels instead of specs, plug-in or not
 
 docs/FirstPass.md walks through both.
 """
@@ -30,17 +31,17 @@ STANZA = """def {name}Pass : Pass<"attn-{kebab}", "::mlir::ModuleOp"> {{
 """
 
 REWRITE = """/// TODO: the IR before and after, in a picture.
-static LogicalResult rewrite(SdpaOp op, RewriterBase &rewriter) {{
+static LogicalResult rewrite({op} op, RewriterBase &rewriter) {{
   LDBG() << "steps aside: TODO: why";
   return success();
 }}
 """
 
 RUN = """  void runOnOperation() override {{
-    SmallVector<SdpaOp> ops;
-    getOperation()->walk([&](SdpaOp op) {{ ops.push_back(op); }});
+    SmallVector<{op}> ops;
+    getOperation()->walk([&]({op} op) {{ ops.push_back(op); }});
     IRRewriter rewriter(&getContext());
-    for (SdpaOp op : ops)
+    for ({op} op : ops)
       if (failed(rewrite(op, rewriter)))
         return signalPassFailure();
   }}
@@ -104,28 +105,50 @@ extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo mlirGetPassPluginInfo() {{
 TEST = """// TODO: what {kebab} does, in a line.
 // RUN: {run} %s | FileCheck %s
 
-!t = tensor<?x?x?x64xf16>
-!l = tensor<?x?x?xf32>
+{types}// CHECK-LABEL: {symbol} @say_one_behaviour
+// CHECK: {check}
+{behaviour}"""
 
-// CHECK-LABEL: func.func @say_one_behaviour
-// CHECK: attn.sdpa
-func.func @say_one_behaviour(%q: !t, %k: !t, %v: !t) -> (!t, !l) {{
-  %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 : (!t, !t, !t) -> (!t, !l)
-  return %o, %lse : !t, !l
-}}
-"""
-
-ERRORS = """// TODO: what {kebab} refuses: one function per reason, `expected-error` on the line above the op.
+ERRORS = """// TODO: what {kebab} refuses: one {noun} per reason, `expected-error` on the line above the op.
 // RUN: {run} %s -split-input-file -verify-diagnostics
 
-!t = tensor<?x?x?x64xf16>
-!l = tensor<?x?x?xf32>
+{types}{reason}"""
 
-func.func @say_one_reason(%q: !t, %k: !t, %v: !t) -> (!t, !l) {{
+SPEC = """func.func @NAME(%q: !t, %k: !t, %v: !t) -> (!t, !l) {
   %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 : (!t, !t, !t) -> (!t, !l)
   return %o, %lse : !t, !l
-}}
+}
 """
+
+KERNEL = """attn.kernel @NAME {
+^bb0(%rows: i32, %heads: i32, %batch: i32):
+  attn.tiles single(%rows, %heads, %batch) {
+  ^bb0(%t: i32, %i: i32, %h: i32, %b: i32):
+    attn.yield
+  }
+}
+"""
+
+ROLES = """attn.kernel @NAME {
+^bb0(%rows: i32, %heads: i32, %batch: i32):
+  attn.role "compute" warps 0 + 4 groups 1 {
+  ^bb0(%g: i32):
+    attn.tiles single(%rows, %heads, %batch) {
+    ^bb0(%t: i32, %i: i32, %h: i32, %b: i32):
+      attn.yield
+    }
+    attn.yield
+  }
+}
+"""
+
+# What a pass of each stage starts from: the IR before the stage is complete.
+START = {
+    "tiled": dict(op="SdpaOp", noun="function", symbol="func.func", check="attn.sdpa",
+                  types="!t = tensor<?x?x?x64xf16>\n!l = tensor<?x?x?xf32>\n\n", body=SPEC),
+    "mapped": dict(op="KernelOp", noun="kernel", symbol="attn.kernel", check="attn.tiles", types="", body=KERNEL),
+    "partitioned": dict(op="KernelOp", noun="kernel", symbol="attn.kernel", check="attn.role", types="", body=ROLES),
+}
 
 LIT = """# Tests of a plug-in, for tools/dev/lit.sh.
 import os
@@ -190,7 +213,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", help="a verb first: FoldScale, TileForward")
     parser.add_argument("--stage", default="tiled", choices=["tiled", "mapped", "partitioned"],
-                        help="the stage function it will be part of")
+                        help="the stage function it will be part of (default: tiled)")
     parser.add_argument("--plugin", metavar="DIR", type=pathlib.Path, help="make a plug-in there instead")
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).parents[2],
                         help="the source tree (default: this script's)")
@@ -199,7 +222,9 @@ def main():
     if not re.fullmatch(r"([A-Z][a-z0-9]+)+", name):
         sys.exit(f"new-pass.py: expects a name like FoldScale, got '{name}'")
     kebab = re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
-    words = dict(name=name, kebab=kebab, upper=name.upper(), summary="TODO: what it does, in a line")
+    start = START[arguments.stage]
+    words = dict(start, behaviour=start["body"].replace("NAME", "say_one_behaviour"),
+                 reason=start["body"].replace("NAME", "say_one_reason"), name=name, kebab=kebab, upper=name.upper(), summary="TODO: what it does, in a line")
     if arguments.plugin:
         make_plugin(arguments.plugin, words)
     else:
