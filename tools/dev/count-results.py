@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""Counts lit's results: 'N passed, N failed, N skipped'. Exit code 1 if anything failed or nothing ran."""
+"""Names what lit skipped and counts its results: 'N passed, N failed, N skipped'. Exit code 1 if anything failed or nothing ran."""
 import json
 import sys
 
 try:
     with open(sys.argv[1]) as file:
-        codes = [test["code"] for test in json.load(file)["tests"]]
+        tests = json.load(file)["tests"]
 except (OSError, ValueError) as error:
     print(f"no results: {error}")
-    codes = ["UNRESOLVED"]
+    tests = [{"name": "", "code": "UNRESOLVED"}]
+codes = [test["code"] for test in tests]
+for test in tests:
+    if test["code"] in ("UNSUPPORTED", "SKIPPED"):
+        print(f"skipped: {test['name']}")
 codes = [code for code in codes if code != "EXCLUDED"]
 passed = sum(code in ("PASS", "FLAKYPASS", "XFAIL") for code in codes)
 skipped = sum(code in ("UNSUPPORTED", "SKIPPED") for code in codes)

@@ -44,7 +44,7 @@ def judge(job):
     folder.mkdir(parents=True)
     (folder / "spec.mlir").write_text(spec(d, mask, schedule))
     run = subprocess.run(["attn-compile", str(folder / "spec.mlir"), "--cubin=on", "--report", "-o", str(folder)], capture_output=True, text=True)
-    report = re.search(r"^f_fwd: sm_90a, (\d+) threads, (\d+) bytes of shared memory, (\d+) registers, (\d+) bytes spilled", run.stdout, re.M)
+    report = re.search(r"^f_fwd: sm_90a, (\d+) threads, (\d+) bytes of shared memory, (\d+) registers at launch \(roles [^()]*\), (\d+) bytes spilled", run.stdout, re.M)
     name = f"d{d} {tag} {schedule.split(', warps')[0]}"
     if run.returncode or not report:
         return f"{name}: {(run.stderr or run.stdout).strip()[:2000]}", False
@@ -55,10 +55,12 @@ def judge(job):
 
 
 jobs = [(number, d, tag, mask, schedule) for number, (d, column, schedule) in enumerate(rows()) for tag, mask in MASKS[column].items()]
+if not jobs:
+    sys.exit(f"wgmma-rows.py: no row has every word: {' '.join(words)}" if words else "wgmma-rows.py: the table has no row for wgmma")
 with ThreadPoolExecutor(os.cpu_count()) as pool:
     results = list(pool.map(judge, jobs))
 for text, ok in results:
     print("ok  " if ok else "FAIL", text)
 failed = sum(not ok for _, ok in results)
 print(f"{len(results) - failed} passed, {failed} failed")
-sys.exit(failed > 0 or not results)
+sys.exit(failed > 0)
