@@ -4,6 +4,7 @@
     @STAGE [from /REGEX/] [lines N] [drop /REGEX/]@    the IR after a stage, from the first line that matches, N lines of
                                                        it, without the lines that match `drop`
     @ptx ...@ and @manifest ...@                       the same of the two results
+    @hopper STAGE ...@                                 the same for sm_90a instead of sm_80
 
 Long types get short names; the first use of a stage that has any prints their definitions, so what is shown is real IR.
 """
@@ -15,7 +16,7 @@ import tempfile
 
 TEMPLATE, COMPILE, NOTE = sys.argv[1:4]
 SPEC = "docs/examples/causal.mlir"
-DIRECTIVE = re.compile(r"^@(\w+)(?: from /(.*?)/)?(?: lines (\d+))?(?: drop /(.*?)/)?@$", re.M)
+DIRECTIVE = re.compile(r"^@(hopper )?(\w+)(?: from /(.*?)/)?(?: lines (\d+))?(?: drop /(.*?)/)?@$", re.M)
 # Short names for what would otherwise fill the page, longest first.
 NAMES = [
     ("!global", "memref<?x?x?x128xbf16, strided<[?, ?, ?, 1], offset: ?>>"),
@@ -35,8 +36,21 @@ NAMES = [
     ("!O", "tensor<128x128xf32>"),
     ("!rows", "tensor<128xf32>"),
 ]
+HOPPER_NAMES = [
+    ("!Qring", "!attn.ring<3, !attn.buf<tensor<64x128xbf16>, 128>>"),
+    ("!KVring", "!attn.ring<2, !attn.buf<tensor<80x128xbf16>, 128>>"),
+    ("!Qbuf", "!attn.buf<tensor<64x128xbf16>, 128>"),
+    ("!KVbuf", "!attn.buf<tensor<80x128xbf16>, 128>"),
+    ("!KVmap", "!attn.map<tensor<80x128xbf16>, 128>"),
+    ("!S", "tensor<64x80xf32, #attn.frag<4, 1>>"),
+    ("!P", "tensor<64x80xbf16, #attn.frag<4, 1>>"),
+    ("!O", "tensor<64x128xf32, #attn.frag<4, 1>>"),
+    ("!rows", "tensor<64xf32, #attn.frag<4, 1, rows>>"),
+    ("!quads", "tensor<64x4xf32, #attn.frag<4, 1, quads>>"),
+]
 # The ring ops print their ring type without its mnemonic.
-BARE = [("!Qring", "<1, !Qbuf>"), ("!KVring", "<2, !KVbuf>")]
+BARE = [("!Qring", "<1, !Qbuf>"), ("!Qring", "<3, !Qbuf>"), ("!KVring", "<2, !KVbuf>")]
+CHIPS = {None: "sm_80", "hopper ": "sm_90a"}
 
 
 def run(*arguments):
@@ -45,14 +59,18 @@ def run(*arguments):
 
 def main():
     results = pathlib.Path(tempfile.mkdtemp())
-    run("--chip=sm_80", "-o", str(results / "out"))
-    texts = {"ptx": (results / "out/attention_fwd.ptx").read_text(), "manifest": (results / "out/manifest.json").read_text()}
+    texts = {}
+    for chip in CHIPS.values():
+        run(f"--chip={chip}", "-o", str(results / chip))
+        texts[chip, "ptx"] = (results / chip / "attention_fwd.ptx").read_text()
+        texts[chip, "manifest"] = (results / chip / "manifest.json").read_text()
 
     def fill(directive):
-        stage, start, count, drop = directive.groups()
-        if stage not in texts:
-            texts[stage] = run("--chip=sm_80", f"--stop-after={stage}")
-        lines = texts[stage].splitlines()
+        machine, stage, start, count, drop = directive.groups()
+        chip = CHIPS[machine]
+        if (chip, stage) not in texts:
+            texts[chip, stage] = run(f"--chip={chip}", f"--stop-after={stage}")
+        lines = texts[chip, stage].splitlines()
         if start:
             first = next((i for i, line in enumerate(lines) if re.search(start, line)), None)
             if first is None:
@@ -65,7 +83,7 @@ def main():
         indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
         body = "\n".join(line[indent:].rstrip() for line in lines)
         used = []
-        for name, long in NAMES:
+        for name, long in HOPPER_NAMES if machine else NAMES:
             if long in body:
                 body = re.sub(re.escape(long), name, body)
                 used.append(f"{name} = {long}")
