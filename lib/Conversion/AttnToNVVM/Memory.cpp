@@ -146,43 +146,40 @@ struct LoadLowering : Lowering<LoadOp> {
 };
 
 /// Indices are clamped into range. Scalars and fragments may mix; all-scalar indices give a scalar.
+///
+/// Element by element, address and load: a step at a time for all elements would hold an address of two registers for
+/// each of them.
 struct GatherLowering : Lowering<GatherOp> {
   using Lowering::Lowering;
   LogicalResult matchAndRewrite(GatherOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Emit e{rewriter, op.getLoc()};
     MemRef m = MemRef::get(op.getSource().getType(), adaptor.getSource());
-    Type type = typeConverter->convertType(op.getResult().getType());
-    auto vector = dyn_cast<VectorType>(type);
-    Value base = m.ptr, varying;
-    for (auto [i, at] : llvm::enumerate(flat(adaptor.getAt()))) {
-      auto like = [&, at = at](Value scalar) -> Value {
-        if (!isa<VectorType>(at.getType()))
-          return scalar;
-        return vector::BroadcastOp::create(e.b, e.loc, VectorType::get(vector.getShape(), scalar.getType()), scalar);
-      };
-      Value last = like(e.add(m.sizes[i], -1));
-      Value clamped = arith::MinSIOp::create(e.b, e.loc, at, last);
-      clamped = arith::MaxSIOp::create(e.b, e.loc, clamped, like(e.i32(0)));
-      Type wide = e.b.getI64Type();
+    auto bytes = [&](int64_t dim, Value at) {
+      Value clamped = arith::MinSIOp::create(e.b, e.loc, at, e.add(m.sizes[dim], -1));
+      clamped = arith::MaxSIOp::create(e.b, e.loc, clamped, e.i32(0));
+      bool last = dim + 1 == m.type.getRank();
+      return e.mul(e.toI64(clamped), last ? e.i64(m.elementBytes()) : e.mul(m.strides[dim], e.i64(m.elementBytes())));
+    };
+    Value base = m.ptr;
+    SmallVector<std::pair<int64_t, SmallVector<Value>>> varying; // a dimension, its indices
+    for (auto [dim, at] : llvm::enumerate(flat(adaptor.getAt()))) {
       if (isa<VectorType>(at.getType()))
-        wide = VectorType::get(vector.getShape(), wide);
-      Value bytes = arith::ExtSIOp::create(e.b, e.loc, wide, clamped);
-      Value stride =
-          int64_t(i) + 1 < m.type.getRank() ? e.mul(m.strides[i], e.i64(m.elementBytes())) : e.i64(m.elementBytes());
-      bytes = arith::MulIOp::create(e.b, e.loc, bytes, like(stride));
-      if (!isa<VectorType>(at.getType()))
-        base = e.offset(base, bytes);
+        varying.push_back({dim, e.unpack(at)});
       else
-        varying = varying ? arith::AddIOp::create(e.b, e.loc, varying, bytes).getResult() : bytes;
+        base = e.offset(base, bytes(dim, at));
     }
-    if (!varying) {
+    if (varying.empty()) {
       rewriter.replaceOp(op, loadElement(e, m, base));
       return success();
     }
     SmallVector<Value> values;
-    for (Value bytes : e.unpack(varying))
-      values.push_back(loadElement(e, m, e.offset(base, bytes)));
+    for (size_t i = 0; i < varying.front().second.size(); ++i) {
+      Value pointer = base;
+      for (auto &[dim, indices] : varying)
+        pointer = e.offset(pointer, bytes(dim, indices[i]));
+      values.push_back(loadElement(e, m, pointer));
+    }
     rewriter.replaceOp(op, e.pack(values));
     return success();
   }

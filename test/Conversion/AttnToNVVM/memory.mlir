@@ -40,13 +40,16 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, s
     }
   }
 
-  // Indices are clamped; a scalar index moves the base, a fragment of them is one load an element; i1 is a byte.
+  // Indices are clamped; a scalar index moves the base, a fragment of them is an address and a load for each element in
+  // turn; i1 is a byte.
   // CHECK-LABEL: llvm.func @gather_rows
   // CHECK: %[[LOW:.*]] = arith.minsi %{{.*}} : i32
   // CHECK: arith.maxsi %[[LOW]], %c0_i32 : i32
-  // CHECK: arith.minsi %{{.*}} : vector<2xi32>
-  // CHECK: arith.extsi %{{.*}} : vector<2xi32> to vector<2xi64>
-  // CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr<1> -> i8
+  // CHECK: %[[ROWS:.*]]:2 = vector.to_elements %{{.*}} : vector<2xi32>
+  // CHECK: arith.minsi %[[ROWS]]#0, %{{.*}} : i32
+  // CHECK: llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr<1> -> i8
+  // CHECK: arith.minsi %[[ROWS]]#1, %{{.*}} : i32
+  // CHECK: llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr<1> -> i8
   attn.kernel @gather_rows attributes {smem_bytes = 0 : i64, threads = 32 : i64} {
   ^bb0(%keep: !m, %out: !g, %head: i32, %row: i32):
     attn.role "compute" warps 0 + 1 groups 1 {
