@@ -28,6 +28,8 @@ constexpr MmaShape kMmaShapes[] = {
 constexpr ScheduleRow kSchedules[] = {
 #define SCHEDULE(family, pass, maxHeadDim, masks, from, below, text, source)                                           \
   {Family::family, Pass::pass, maxHeadDim, MaskClass::masks, {from, below}, text, source},
+#define SCORED(family, pass, maxHeadDim, masks, from, below, text, source)                                             \
+  {Family::family, Pass::pass, maxHeadDim, MaskClass::masks, {from, below}, text, source, /*scored=*/true},
 #include "ScheduleTable.def"
 };
 
@@ -46,8 +48,8 @@ constexpr bool chipsAreSane() {
 }
 static_assert(chipsAreSane());
 
-constexpr bool isFor(const ScheduleRow &row, bool masked) {
-  return row.masks == MaskClass::Any || (row.masks == MaskClass::Some) == masked;
+constexpr bool isFor(const ScheduleRow &row, bool masked, bool scored) {
+  return (!row.scored || scored) && (row.masks == MaskClass::Any || (row.masks == MaskClass::Some) == masked);
 }
 
 constexpr bool sameTable(const ScheduleRow &a, const ScheduleRow &b) {
@@ -68,15 +70,16 @@ constexpr bool scheduleClassesAreSane() {
 }
 static_assert(scheduleClassesAreSane());
 
-/// Every class has, with and without a mask, a row for all lengths, and what rows before it leave to a row is one
-/// range: they stand next to each other, from either end.
+/// Every class has, with and without a mask and a score region, a row for all lengths, and what rows before it leave to
+/// a row is one range: they stand next to each other, from either end.
 constexpr bool scheduleLengthsAreSane() {
   for (const ScheduleRow &row : kSchedules)
-    for (bool masked : {false, true}) {
+    for (int op = 0; op < 4; ++op) {
+      const bool masked = op & 1, scored = op & 2;
       bool all = false;
       int64_t from = 0, below = 0;
       for (const ScheduleRow &other : kSchedules) {
-        if (!sameTable(other, row) || other.maxHeadDim != row.maxHeadDim || !isFor(other, masked))
+        if (!sameTable(other, row) || other.maxHeadDim != row.maxHeadDim || !isFor(other, masked, scored))
           continue;
         all |= other.queries.isAll();
         if (all)
@@ -150,10 +153,11 @@ const std::vector<ScheduleRow> &attn::facts::scheduleTable() {
   return rows;
 }
 
-std::vector<const ScheduleRow *> attn::facts::schedulesFor(Family family, Pass pass, int64_t headDim, bool masked) {
+std::vector<const ScheduleRow *> attn::facts::schedulesFor(Family family, Pass pass, int64_t headDim, bool masked,
+                                                           bool scored) {
   std::vector<const ScheduleRow *> rows;
   for (const ScheduleRow &row : kSchedules) {
-    if (row.family != family || row.pass != pass || headDim > row.maxHeadDim || !isFor(row, masked))
+    if (row.family != family || row.pass != pass || headDim > row.maxHeadDim || !isFor(row, masked, scored))
       continue;
     if (!rows.empty() && rows.back()->maxHeadDim != row.maxHeadDim)
       break;
@@ -179,6 +183,8 @@ std::string attn::facts::describeRow(const ScheduleRow &row) {
   std::string text = "head dim <= " + std::to_string(row.maxHeadDim);
   if (row.masks != MaskClass::Any)
     text += row.masks == MaskClass::None ? ", no mask" : ", masked";
+  if (row.scored)
+    text += ", score region";
   if (!row.queries.isAll())
     text += ", q_len " + describeLengths(row.queries);
   return text;
@@ -197,11 +203,11 @@ std::string attn::facts::listChips() {
 }
 
 std::string attn::facts::listSchedules() {
-  std::string text = "family    pass     head dim  mask  q_len    schedule (source)\n";
+  std::string text = "family    pass     head dim  mask  score  q_len    schedule (source)\n";
   for (const ScheduleRow &row : kSchedules)
     text += column(familyName(row.family), 10) + column(passName(row.pass), 9) +
             column("<= " + std::to_string(row.maxHeadDim), 10) + column(describeMasks(row.masks), 6) +
-            column(describeLengths(row.queries), 9) + std::string(row.schedule) + " (" + std::string(row.source) +
-            ")\n";
+            column(row.scored ? "some" : "any", 7) + column(describeLengths(row.queries), 9) +
+            std::string(row.schedule) + " (" + std::string(row.source) + ")\n";
   return text;
 }

@@ -17,10 +17,10 @@ int main() {
   // CHECK: cpu     cpu       0           0        1    -
   std::fputs(listChips().c_str(), stdout);
 
-  // CHECK: family    pass     head dim  mask  q_len    schedule (source)
-  // CHECK-NEXT: mma_sync  forward  <= 64     any   any      tile = [128, 128], warps = [4, 1],
-  // CHECK: wgmma     forward  <= 128    none  >= 1536  tile = [192, 80], warps = [4, 1], groups = 3,
-  // CHECK: cpu       forward  <= 256    any   any      tile = [64, 64]
+  // CHECK: family    pass     head dim  mask  score  q_len    schedule (source)
+  // CHECK-NEXT: mma_sync  forward  <= 64     any   any    any      tile = [128, 128], warps = [4, 1],
+  // CHECK: wgmma     forward  <= 128    none  any    >= 1536  tile = [192, 80], warps = [4, 1], groups = 3,
+  // CHECK: cpu       forward  <= 256    any   any    any      tile = [64, 64]
   std::fputs(listSchedules().c_str(), stdout);
 
   // CHECK: sm_80 +ptx74, cpu '', sm_70 unknown
@@ -41,7 +41,7 @@ int main() {
   auto rows = [](int64_t d) { return schedulesFor(Family::MmaSync, Pass::Forward, d, false).size(); };
   std::printf("rows: %zu %zu %zu %zu, beyond: %zu\n", rows(8), rows(72), rows(192), rows(256), rows(264));
 
-  // Rows may be for ops with a mask or without, and for some lengths.
+  // Rows may be for ops with a mask or without, with a score region, and for some lengths.
   // CHECK: full: head dim <= 128, no mask, q_len >= 1536; head dim <= 128, no mask;
   // CHECK-NEXT: masked: head dim <= 128, masked, q_len >= 6144; head dim <= 128, masked;
   for (bool masked : {false, true}) {
@@ -50,6 +50,11 @@ int main() {
       std::printf(" %s;", describeRow(*row).c_str());
     std::puts("");
   }
+  // CHECK: scored: head dim <= 256, masked, score region; head dim <= 256, masked;
+  std::printf("scored:");
+  for (const ScheduleRow *row : schedulesFor(Family::Wgmma, Pass::Forward, 256, /*masked=*/true, /*scored=*/true))
+    std::printf(" %s;", describeRow(*row).c_str());
+  std::puts("");
   // CHECK: head dim <= 64, masked, q_len 512 .. < 1024
   ScheduleRow row{Family::Wgmma, Pass::Forward, 64, MaskClass::Some, {512, 1024}, "", ""};
   std::puts(describeRow(row).c_str());

@@ -15,10 +15,15 @@
 
 namespace attn {
 
+// `gathers`: a region reads a captured value that is another one for every score, and a thread has a register for each
+// of its scores more. The assembler starts as many of these loads as it has registers for before the first is used.
+// All other values of regions are computed where they are used.
+
 /// Registers a thread needs in a forward kernel built on mma.sync: its part of the O and S accumulators (P takes over
 /// S's registers) and 40 for addresses, row state and the operands of one k step.
-constexpr int64_t mmaSyncForwardRegs(int64_t queries, int64_t keys, int64_t valueDim, int64_t threads) {
-  return (queries * (valueDim + keys) + threads - 1) / threads + 40;
+constexpr int64_t mmaSyncForwardRegs(int64_t queries, int64_t keys, int64_t valueDim, int64_t threads,
+                                     bool gathers = false) {
+  return (queries * (valueDim + keys) + threads - 1) / threads + 40 + (gathers ? queries * keys / threads : 0);
 }
 
 /// Registers a thread may have if an SM is to hold `blocks` blocks.
@@ -30,7 +35,10 @@ constexpr int64_t regsAvailable(int64_t regsPerSM, int64_t threads, int64_t bloc
 /// Registers a computing thread needs in a forward kernel built on wgmma, where a group holds 64 rows: its parts of O,
 /// S and P, and 28 for addresses and row state. Why 28: at 28 the points below that compiled without spills fit, and
 /// the first ones that spilled do not.
-constexpr int64_t wgmmaForwardRegs(int64_t keys, int64_t valueDim) { return valueDim / 2 + keys / 2 + keys / 4 + 28; }
+/// Gathers of two tiles at once (`overlap`) take 24 more, for the numbers that their addresses are made of.
+constexpr int64_t wgmmaForwardRegs(int64_t keys, int64_t valueDim, bool gathers = false, bool overlap = false) {
+  return valueDim / 2 + keys / 2 + keys / 4 + 28 + (gathers ? keys / 2 + (overlap ? 24 : 0) : 0);
+}
 
 /// Threads of a block of warpgroups: one that copies, `groups` that compute.
 constexpr int64_t wgmmaThreads(int64_t groups) { return facts::kGroupWarps * facts::kWarpLanes * (groups + 1); }
@@ -59,6 +67,13 @@ static_assert(regsAvailable(65536, 256, 2, 255) == 128);
 static_assert(wgmmaForwardRegs(80, 128) == 152 && wgmmaForwardRegs(128, 64) == 156);   // of 160
 static_assert(wgmmaForwardRegs(96, 128) == 164);                                       // of 160
 static_assert(wgmmaForwardRegs(128, 128) == 188 && wgmmaForwardRegs(192, 128) == 236); // of 240
+// With a bias for every query and key: 128x112 at D = 64 and 128 compiled without spills. Spilled: 128x128 at D = 64
+// and 128 4 to 16 bytes (some of biases, masks and overlaps), 192x112 at D = 64 and 192x80 at D = 128 100 to 250. The
+// same on mma.sync: 128x64 at D = 128, 120 bytes.
+static_assert(wgmmaForwardRegs(112, 64, true) == 200 && wgmmaForwardRegs(112, 128, true) == 232);       // of 240 or 160
+static_assert(wgmmaForwardRegs(128, 64, true, true) == 244 && wgmmaForwardRegs(128, 128, true) == 252); // of 240
+static_assert(wgmmaForwardRegs(80, 128, true) == 192);                                                  // of 160
+static_assert(mmaSyncForwardRegs(128, 64, 128, 128, true) == 296);                                      // of 255
 static_assert(launchRegs(65536, 384) == 168 && launchRegs(65536, 512) == 128 && launchRegs(65536, 128) == 256);
 static_assert(registerPool(65536, 384) == 64512);
 static_assert(poolHolds(65536, 2, 24, 240) && poolHolds(65536, 3, 32, 160));

@@ -94,11 +94,13 @@ struct ScheduleRow {
   LengthRange queries;
   std::string_view schedule; ///< the text between < and > of `#attn.schedule`
   std::string_view source;
+  bool scored = false; ///< for ops with a score region only
 };
 const std::vector<ScheduleRow> &scheduleTable();
 /// The rows for an op in the first head-dimension class that holds `headDim`, best first: for a length, the first that
 /// fits and has the length in its range.
-std::vector<const ScheduleRow *> schedulesFor(Family family, Pass pass, int64_t headDim, bool masked);
+std::vector<const ScheduleRow *> schedulesFor(Family family, Pass pass, int64_t headDim, bool masked,
+                                              bool scored = false);
 /// A row's conditions in words: "head dim <= 128, no mask, q_len >= 1536".
 std::string describeRow(const ScheduleRow &row);
 

@@ -65,7 +65,7 @@ void attn::applyChoice(SdpaOp op, const Choice &choice) {
          << remark::metric("tile_queries", choice.schedule.getTileQueries())
          << remark::metric("tile_keys", choice.schedule.getTileKeys())
          << remark::metric("warps", choice.schedule.getNumWarps() * choice.schedule.getGroups())
-         << remark::metric("smem_bytes", getSharedBytes(choice.schedule, HeadDims::of(op), choice.target));
+         << remark::metric("smem_bytes", getSharedBytes(choice.schedule, OpSizes::of(op), choice.target));
   if (choice.queries.from)
     report << remark::metric("q_len_from", choice.queries.from);
   if (choice.queries.below)

@@ -44,14 +44,15 @@ static constexpr int64_t kShortListDepth = 2;
 namespace {
 /// What decides which rows an op may take.
 struct Question {
-  HeadDims dims;
-  bool masked;
+  OpSizes sizes;
+  bool masked, scored;
   std::optional<int64_t> queries; ///< the query length, where the spec fixes it
 
   static Question of(SdpaOp op) {
     int64_t queries = cast<ShapedType>(op.getQ().getType()).getDimSize(2);
     bool masked = !op.getVisible().empty() || (op.getMaskAttr() && !op.getMaskAttr().empty());
-    return {HeadDims::of(op), masked, ShapedType::isDynamic(queries) ? std::nullopt : std::optional(queries)};
+    return {OpSizes::of(op), masked, !op.getScore().empty(),
+            ShapedType::isDynamic(queries) ? std::nullopt : std::optional(queries)};
   }
 };
 } // namespace
@@ -89,12 +90,12 @@ static ScheduleAttr shortListed(MLIRContext *context, size_t index) {
   return ScheduleAttr::plain(context, queries, keys, warps, kShortListDepth, "largest that fits");
 }
 
-static ScheduleAttr fromShortList(MLIRContext *context, HeadDims dims, TargetAttr target) {
+static ScheduleAttr fromShortList(MLIRContext *context, OpSizes sizes, TargetAttr target) {
   if (target.getFamily() != Family::MmaSync)
     return nullptr;
   for (size_t i = 0; i < std::size(kShortList); ++i) {
     ScheduleAttr schedule = shortListed(context, i);
-    std::optional<std::string> reason = whyNot(schedule, dims, target);
+    std::optional<std::string> reason = whyNot(schedule, sizes, target);
     if (!reason)
       return schedule;
     LDBG() << "short list: " << *reason;
@@ -124,12 +125,12 @@ static SmallVector<Choice> chooseByTable(MLIRContext *context, const Question &q
                                          std::string *reason = nullptr) {
   facts::Family family = toFacts(target.getFamily());
   SmallVector<Choice> choices;
-  for (const facts::ScheduleRow *row :
-       facts::schedulesFor(family, facts::Pass::Forward, question.dims.largest(), question.masked)) {
+  for (const facts::ScheduleRow *row : facts::schedulesFor(family, facts::Pass::Forward, question.sizes.largestDim(),
+                                                           question.masked, question.scored)) {
     if (question.queries && !holds(row->queries, *question.queries))
       continue;
     ScheduleAttr schedule = parseRow(*row, context);
-    if (std::optional<std::string> why = whyNot(schedule, question.dims, target)) {
+    if (std::optional<std::string> why = whyNot(schedule, question.sizes, target)) {
       LDBG() << "table row: " << *why;
       if (reason)
         *reason = *why;
@@ -142,7 +143,7 @@ static SmallVector<Choice> chooseByTable(MLIRContext *context, const Question &q
     if (question.queries || row->queries.isAll())
       return choices;
   }
-  ScheduleAttr schedule = fromShortList(context, question.dims, target);
+  ScheduleAttr schedule = fromShortList(context, question.sizes, target);
   if (!schedule)
     return {};
   choices.push_back({schedule, target, without(LengthRange(), choices)});
@@ -175,24 +176,25 @@ static TargetAttr asMmaSync(TargetAttr target) {
 /// Nothing fits: name the head dimension, the smallest need and the limit.
 static void refuseHeadDim(SdpaOp op, const Question &question, TargetAttr target) {
   MLIRContext *context = op.getContext();
-  HeadDims dims = question.dims;
+  OpSizes sizes = question.sizes;
   InFlightDiagnostic error = op.emitOpError()
-                             << (dims.d >= dims.dv ? "head dim " : "value head dim ") << dims.largest();
+                             << (sizes.d >= sizes.dv ? "head dim " : "value head dim ") << sizes.largestDim();
   bool isCpu = target.getFamily() == Family::Cpu;
   int64_t largest = 0; // head dim that would fit, D = Dv
   for (int64_t d = facts::kMaxHeadDim; d > 0 && !largest; d -= 8)
-    if (!chooseByTable(context, {{d, d}, question.masked, question.queries}, target).empty())
+    if (!chooseByTable(context, {{d, d, sizes.gathers}, question.masked, question.scored, question.queries}, target)
+             .empty())
       largest = d;
   if (!isCpu) {
     // Beyond the table the table's own last row tells the need, inside it the smallest tile there is; on wgmma too,
     // since what does not fit there may still run on mma_sync.
-    bool beyond = dims.largest() > facts::kMaxHeadDim;
+    bool beyond = sizes.largestDim() > facts::kMaxHeadDim;
     ScheduleAttr smallest = beyond ? parseRow(*facts::schedulesFor(facts::Family::MmaSync, facts::Pass::Forward,
                                                                    facts::kMaxHeadDim, question.masked)
                                                    .back(),
                                               context)
                                    : shortListed(context, std::size(kShortList) - 1);
-    int64_t bytes = getSharedBytes(smallest, dims, asMmaSync(target));
+    int64_t bytes = getSharedBytes(smallest, sizes, asMmaSync(target));
     if (bytes > target.getSmem())
       error << " needs " << bytes << " bytes shared memory (tile [" << smallest.getTileQueries() << ", "
             << smallest.getTileKeys() << "]), " << target.getChip() << " has " << target.getSmem();
@@ -228,12 +230,12 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
     if (element.isF32() && target.getFamily() != Family::Cpu)
       return op.emitOpError() << "f32 attention runs on --chip=cpu; on " << target.getChip() << " use f16 or bf16";
     Question question = Question::of(op);
-    if (question.dims.largest() > facts::kMaxHeadDim) {
+    if (question.sizes.largestDim() > facts::kMaxHeadDim) {
       refuseHeadDim(op, question, target);
       return failure();
     }
 
-    FailureOr<ScheduleAttr> wanted = overridden(op, question.dims, target);
+    FailureOr<ScheduleAttr> wanted = overridden(op, question.sizes, target);
     if (failed(wanted))
       return failure();
     SmallVector<Choice> choices;
@@ -273,7 +275,7 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
   }
 
   /// The user's own schedule, on the op or as an option; null if there is none, failure if it does not fit.
-  FailureOr<ScheduleAttr> overridden(SdpaOp op, HeadDims dims, TargetAttr target) {
+  FailureOr<ScheduleAttr> overridden(SdpaOp op, OpSizes sizes, TargetAttr target) {
     ScheduleAttr wanted = op.getScheduleAttr();
     StringRef rule = "op";
     if (!wanted) {
@@ -286,7 +288,7 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
       if (!wanted)
         return op.emitOpError() << "bad schedule option: " << message;
     }
-    if (std::optional<std::string> reason = whyNot(wanted, dims, target))
+    if (std::optional<std::string> reason = whyNot(wanted, sizes, target))
       return op.emitOpError() << "schedule of the " << rule << " does not fit: " << *reason;
     return wanted.getFrom().empty() ? wanted.withFrom(rule) : wanted;
   }

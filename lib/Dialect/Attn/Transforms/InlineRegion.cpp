@@ -19,6 +19,28 @@ using namespace attn;
 
 static Extent join(Extent a, Extent b) { return Extent(unsigned(a) | unsigned(b)); }
 
+bool attn::gathersTiles(Region &region) {
+  if (region.empty())
+    return false;
+  Block &body = region.front();
+  DenseMap<Value, Extent> extents; // not in there: Uniform
+  const unsigned arguments = body.getNumArguments();
+  extents[body.getArgument(arguments - 2)] = Extent::Rows;
+  extents[body.getArgument(arguments - 1)] = Extent::Cols;
+  if (arguments == 5) // a score comes first
+    extents[body.getArgument(0)] = Extent::Tile;
+  for (Operation &op : body) {
+    Extent extent = Extent::Uniform;
+    for (Value operand : op.getOperands())
+      extent = join(extent, extents.lookup(operand));
+    if (isa<GatherOp>(op) && extent == Extent::Tile)
+      return true;
+    for (Value result : op.getResults())
+      extents[result] = extent;
+  }
+  return false;
+}
+
 Type RegionInliner::typeAt(Type element, Extent extent) const {
   switch (extent) {
   case Extent::Uniform:

@@ -27,6 +27,10 @@ struct TileValue {
   Extent extent = Extent::Uniform;
 };
 
+/// Whether a region of an op (or none, if empty) gathers a value that varies over the whole tile. The region ends with
+/// its query and key as arguments.
+bool gathersTiles(mlir::Region &region);
+
 class RegionInliner {
 public:
   /// `outer` inserts in front of the sweep, `inner` in its body.

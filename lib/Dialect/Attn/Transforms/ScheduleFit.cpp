@@ -10,6 +10,7 @@
 
 #include "ScheduleFit.h"
 
+#include "InlineRegion.h"
 #include "attn/Analysis/FragmentCoords.h"
 #include "attn/Analysis/RegisterEstimate.h"
 #include "attn/Analysis/SharedPlan.h"
@@ -18,20 +19,21 @@
 using namespace mlir;
 using namespace attn;
 
-HeadDims HeadDims::of(SdpaOp op) {
+OpSizes OpSizes::of(SdpaOp op) {
   return {cast<ShapedType>(op.getQ().getType()).getShape().back(),
-          cast<ShapedType>(op.getV().getType()).getShape().back()};
+          cast<ShapedType>(op.getV().getType()).getShape().back(),
+          gathersTiles(op.getScore()) || gathersTiles(op.getVisible())};
 }
 
-int64_t attn::getSharedBytes(ScheduleAttr schedule, HeadDims dims, TargetAttr target) {
+int64_t attn::getSharedBytes(ScheduleAttr schedule, OpSizes sizes, TargetAttr target) {
   Family family = target.getFamily();
   if (family == Family::Cpu)
     return 0;
   bool wgmma = family == Family::Wgmma;
   ForwardShape shape{schedule.getTileQueries(),
                      schedule.getTileKeys(),
-                     paddedHeadDim(dims.d, /*panels=*/wgmma),
-                     paddedHeadDim(dims.dv, /*panels=*/wgmma),
+                     paddedHeadDim(sizes.d, /*panels=*/wgmma),
+                     paddedHeadDim(sizes.dv, /*panels=*/wgmma),
                      schedule.getDepthQ(),
                      schedule.getDepthK(),
                      schedule.getDepthV()};
@@ -49,7 +51,7 @@ namespace {
 /// Collects the reason. The questions return true if they found one.
 class Fit {
 public:
-  Fit(ScheduleAttr schedule, HeadDims dims, TargetAttr target) : schedule(schedule), dims(dims), target(target) {
+  Fit(ScheduleAttr schedule, OpSizes sizes, TargetAttr target) : schedule(schedule), sizes(sizes), target(target) {
     os << "tile [" << schedule.getTileQueries() << ", " << schedule.getTileKeys() << "] ";
   }
 
@@ -64,10 +66,11 @@ private:
   bool hasBadWarps();
   bool isTooLarge(int64_t threads);
   bool hasBadSeam();
+  StringRef forGathers() const { return sizes.gathers ? " (captured values of every score among them)" : ""; }
 
   llvm::raw_string_ostream os{text};
   ScheduleAttr schedule;
-  HeadDims dims;
+  OpSizes sizes;
   TargetAttr target;
 };
 } // namespace
@@ -115,7 +118,7 @@ bool Fit::isTooLarge(int64_t threads) {
     os << "needs " << threads << " threads, a block has at most " << facts::kMaxThreadsPerBlock;
     return true;
   }
-  int64_t bytes = getSharedBytes(schedule, dims, target), blocks = schedule.getBlocks();
+  int64_t bytes = getSharedBytes(schedule, sizes, target), blocks = schedule.getBlocks();
   if (bytes > target.getSmem()) {
     os << "needs " << bytes << " bytes of shared memory, " << target.getChip() << " has " << target.getSmem();
     return true;
@@ -159,12 +162,12 @@ bool Fit::refusesMmaSync() {
   int64_t threads = schedule.getNumWarps() * kWarpLanes, blocks = schedule.getBlocks();
   if (hasBadWarps() || isTooLarge(threads))
     return true;
-  int64_t regs = mmaSyncForwardRegs(queries, keys, paddedHeadDim(dims.dv), threads);
+  int64_t regs = mmaSyncForwardRegs(queries, keys, paddedHeadDim(sizes.dv), threads, sizes.gathers);
   int64_t most = regsAvailable(target.getRegs(), threads, blocks, facts::kMaxRegsPerThread);
   if (regs <= most)
     return false;
-  os << "needs about " << regs << " registers a thread, " << target.getChip() << " has " << most << " for " << threads
-     << " threads and " << blocks << (blocks == 1 ? " block" : " blocks") << " an SM";
+  os << "needs about " << regs << " registers a thread" << forGathers() << ", " << target.getChip() << " has " << most
+     << " for " << threads << " threads and " << blocks << (blocks == 1 ? " block" : " blocks") << " an SM";
   return true;
 }
 
@@ -202,15 +205,16 @@ bool Fit::refusesWgmma() {
        << " must not be more than " << (groups + 1) * launch;
     return true;
   }
-  int64_t regs = wgmmaForwardRegs(keys, paddedHeadDim(dims.dv, /*panels=*/true));
+  int64_t regs = wgmmaForwardRegs(keys, paddedHeadDim(sizes.dv, /*panels=*/true), sizes.gathers,
+                                  schedule.getSeam() == Seam::Overlap);
   if (regs <= consumer)
     return false;
-  os << "needs about " << regs << " registers a thread, the schedule gives " << consumer;
+  os << "needs about " << regs << " registers a thread" << forGathers() << ", the schedule gives " << consumer;
   return true;
 }
 
-std::optional<std::string> attn::whyNot(ScheduleAttr schedule, HeadDims dims, TargetAttr target) {
-  Fit fit(schedule, dims, target);
+std::optional<std::string> attn::whyNot(ScheduleAttr schedule, OpSizes sizes, TargetAttr target) {
+  Fit fit(schedule, sizes, target);
   bool refused = target.getFamily() == Family::Cpu       ? fit.refusesCpu()
                  : target.getFamily() == Family::MmaSync ? fit.refusesMmaSync()
                                                          : fit.refusesWgmma();

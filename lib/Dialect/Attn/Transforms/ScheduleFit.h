@@ -14,18 +14,19 @@
 
 namespace attn {
 
-/// The head dimensions of an op, as written.
-struct HeadDims {
-  int64_t d, dv;
-  static HeadDims of(SdpaOp op);
-  int64_t largest() const { return d > dv ? d : dv; }
+/// What of an op decides whether a schedule fits.
+struct OpSizes {
+  int64_t d, dv;        ///< head dimensions, as written
+  bool gathers = false; ///< a region reads a captured value that is another one for every score
+  static OpSizes of(SdpaOp op);
+  int64_t largestDim() const { return d > dv ? d : dv; }
 };
 
 /// Bytes of shared memory a block of the schedule's kernel uses; 0 on the CPU.
-int64_t getSharedBytes(ScheduleAttr schedule, HeadDims dims, TargetAttr target);
+int64_t getSharedBytes(ScheduleAttr schedule, OpSizes sizes, TargetAttr target);
 
 /// Why `schedule` cannot run on `target`, or nothing if it can. Reads "tile [..] ...".
-std::optional<std::string> whyNot(ScheduleAttr schedule, HeadDims dims, TargetAttr target);
+std::optional<std::string> whyNot(ScheduleAttr schedule, OpSizes sizes, TargetAttr target);
 
 } // namespace attn
 

@@ -101,6 +101,20 @@ module attributes {attn.target = #attn.target<chip = "sm_90a", family = wgmma, s
 
 // -----
 
+module attributes {attn.target = #attn.target<chip = "sm_90a", family = wgmma, smem = 232448, smem_sm = 233472, sms = 132>} {
+  func.func @gathers(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>, %x: tensor<?x?xi1>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {
+    // expected-error @below {{schedule of the op does not fit: tile [192, 80] needs about 192 registers a thread (captured values of every score among them), the schedule gives 160}}
+    %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 captures(%x : tensor<?x?xi1>) visible {
+    ^bb0(%b: i32, %h: i32, %qi: i32, %ki: i32):
+      %y = attn.gather %x[%qi, %ki] : (tensor<?x?xi1>, i32, i32) -> i1
+      attn.yield %y : i1
+    } schedule <tile = [192, 80], warps = [4, 1], groups = 3, regs = [32, 160]> : (tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>)
+    return %o, %lse : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>
+  }
+}
+
+// -----
+
 module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, smem = 1048576>} {
   func.func @groups_on_mma_sync(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {
     // expected-error @below {{schedule of the op does not fit: tile [128, 64] comes with groups, which family mma_sync does not have; only wgmma does}}

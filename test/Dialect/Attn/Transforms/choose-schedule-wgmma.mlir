@@ -41,6 +41,48 @@ func.func @causal(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: te
   return %o, %lse : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>
 }
 
+// A value that a region gathers for every score takes registers, so that another row is the first that fits; one for rows or
+// columns does not.
+// CHECK-LABEL: func.func @slopes(
+// CHECK: schedule <tile = [192, 80]
+// CHECK-SAME: from = "table wgmma forward, head dim <= 128, masked, q_len >= 6144"
+func.func @slopes(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>, %x: tensor<?xf32>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {
+  %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 mask [#attn.causal<top_left>] captures(%x : tensor<?xf32>) score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %qi: i32, %ki: i32):
+    %y = attn.gather %x[%ki] : (tensor<?xf32>, i32) -> f32
+    %z = arith.addf %s, %y : f32
+    attn.yield %z : f32
+  } : (tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>)
+  return %o, %lse : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>
+}
+// CHECK-LABEL: func.func @relative(
+// CHECK: schedule <tile = [128, 112]
+// CHECK-LABEL: func.func @relative_unaligned(
+// CHECK: schedule <tile = [64, 64]
+func.func @relative(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>, %x: tensor<?xf32>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {
+  %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 captures(%x : tensor<?xf32>) score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %qi: i32, %ki: i32):
+    %d = arith.subi %qi, %ki : i32
+    %y = attn.gather %x[%d] : (tensor<?xf32>, i32) -> f32
+    %z = arith.addf %s, %y : f32
+    attn.yield %z : f32
+  } : (tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>)
+  return %o, %lse : tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>
+}
+
+// Some rows are for score regions only.
+// CHECK-LABEL: func.func @capped(
+// CHECK: schedule <tile = [128, 80]
+// CHECK-SAME: from = "table wgmma forward, head dim <= 256, masked, score region"
+func.func @capped(%q: tensor<?x?x?x256xbf16>, %k: tensor<?x?x?x256xbf16>, %v: tensor<?x?x?x256xbf16>) -> (tensor<?x?x?x256xbf16>, tensor<?x?x?xf32>) {
+  %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 mask [#attn.causal<top_left>] score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %qi: i32, %ki: i32):
+    %z = math.tanh %s : f32
+    attn.yield %z : f32
+  } : (tensor<?x?x?x256xbf16>, tensor<?x?x?x256xbf16>, tensor<?x?x?x256xbf16>) -> (tensor<?x?x?x256xbf16>, tensor<?x?x?xf32>)
+  return %o, %lse : tensor<?x?x?x256xbf16>, tensor<?x?x?xf32>
+}
+
 // A length that the spec fixes needs no choice at run time. Operands go by the names they will have.
 // CHECK-LABEL: func.func @long(
 // CHECK-SAME: attributes {attn.when = {aligned = ["query", "k", "v", "o"]}}
