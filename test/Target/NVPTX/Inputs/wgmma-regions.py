@@ -65,7 +65,7 @@ def judge(job):
     folder.mkdir(parents=True)
     (folder / "spec.mlir").write_text(spec.text())
     run = subprocess.run(["attn-compile", str(folder / "spec.mlir"), "--chip=sm_90a", "--cubin=on", "--report", "-o", str(folder)], capture_output=True, text=True)
-    report = re.findall(r"^(\w+): sm_90a, (\d+) threads, \d+ bytes of shared memory, (\d+) registers, (\d+) bytes spilled", run.stdout, re.M)
+    report = re.findall(r"^(\w+): sm_90a, (\d+) threads, \d+ bytes of shared memory, (\d+) registers(?: at launch \([^)]*\))?, (\d+) bytes spilled", run.stdout, re.M)
     kernels = [r for r in report if "_unaligned" not in r[0]]
     if run.returncode or not kernels:
         return f"{name}: {(run.stderr or run.stdout).strip()[:2000]}", False
