@@ -66,7 +66,7 @@ def Attn_TargetAttr : Attn_Attr<"Target", "target"> {
   let description = [{
     A row of Facts written out, so that a test can state any machine. `smem`: bytes of shared memory one block may
     use; `smem_sm`: bytes an SM has for all its blocks, 0 where nobody counts them; `regs`: 32-bit registers of an SM.
-    T1: no number is negative, and there is at least one SM.
+    T1: no number is negative, and there is at least one SM. T2: a chip that Facts know has instructions of the family.
     Example: `#attn.target<chip = "sm_80", family = mma_sync, smem = 166912, smem_sm = 167936, sms = 108>`.
   }];
   let parameters = (ins StringRefParameter<"chip">:$chip, "::attn::Family":$family,
@@ -103,17 +103,21 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     | `seam` | `overlap`: the first step of the next tile runs over the last one of this tile; needs `q = 2` and `own` | OverlapTiles |
     | `blocks` | blocks an SM should hold | AttnToNVVM (launch bounds) |
     | `tiles` | `single`: one tile a block; `fixed`, `dynamic`: a block walks tiles by a stride, or by a counter | MapToGrid |
-    | `section` | bytes of L2 that the keys and values of the heads walked together may take; 0: no sections | MapToGrid |
+    | `section` | bytes of L2 that the keys and values of the heads walked together may take; 0: no sections; 1: one head at a time | MapToGrid |
     | `from` | which rule chose it | remarks only |
 
-    `order` is a list of entries over the labels of the sweep's ops; `@n` after an entry: for the block n steps behind.
+    `order` is a list of entries over the labels of the sweep's ops and the rings it reads; `@n` after an entry: for the
+    block n steps behind. In a forward sweep S and PV are products, max is the reduction and P the packing between them, K and V
+    are rings. In turn: `["S", "await S", "max", "P", "PV.acc", "PV", "await PV"]`; a block apart, so that PV runs under the softmax
+    of the next block: `["S", "PV@1", "await S", "max", "await PV", "P", "PV.acc"]`.
 
     | entry | does |
     |---|---|
     | `X` | issue op X; a product becomes asynchronous on wgmma |
     | `await X` | wait until product X is done |
     | `get X` | wait for the item of ring X |
-    | `X.in`, `X.acc` | compute the A operand, the accumulator of product X |
+    | `X.in`, `X.acc` | compute the first operand, the accumulator of X: `P.in` is what P packs; `max.in`, of a reduction, what each thread has seen |
+    | `st X`, `put R` | store what X computes; commit ring R |
     | `take`, `give` | begin and end this group's turn at the tensor cores |
     | `pin X` | no later wait moves above the value that X feeds into the next step |
   }];

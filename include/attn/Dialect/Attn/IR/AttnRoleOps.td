@@ -95,7 +95,8 @@ def Attn_CopyOp : Attn_OrderedOp<"copy", [AttrSizedOperandSegments]> {
 def Attn_WaitOp : Attn_OrderedOp<"wait"> {
   let summary = "wait until an item is filled";
   let description = [{
-    Returns the slot's bufs. `leaves`: newer cp.async groups that may still be open (CountWaits).
+    Returns the slot's bufs. `leaves`: newer cp.async groups that may still be open (CountWaits); absent where items have
+    barriers (wgmma).
     Example: `%k = attn.wait %K[%t] leaves 1 : !ring -> !buf`.
   }];
   let arguments = (ins Attn_RingType:$ring, I32:$item, OptionalAttr<I64Attr>:$leaves);

@@ -133,7 +133,8 @@ def Attn_MaskOp : Attn_Op<"mask", [Pure, AllTypesMatch<["x", "result"]>]> {
 def Attn_PackOp : Attn_Op<"pack"> {
   let summary = "f32 to 16 bits, round to nearest even, where the schedule puts it";
   let description = [{
-    Not Pure on purpose: left to the back end, the conversion moved and cost 4.5 % of a kernel's cycles.
+    Not Pure on purpose: left to the back end, the conversion moves away from where the schedule wants it
+    (docs/Rationale/Warpgroups.md).
     Example: `%p16 = attn.pack as "P" %p : tensor<128x64xf32> -> tensor<128x64xbf16>`.
   }];
   let arguments = (ins Attn_Tile:$x, OptionalAttr<StrAttr>:$label);
@@ -230,7 +231,8 @@ def Attn_SectionOp : Attn_Op<"section", [Pure]> {
   let summary = "host: how many heads to walk together";
   let description = [{
     The largest divisor d of the product of `of` with d x `unit` <= budget, and 1 if there is none; `unit` is in bytes.
-    Host function only: the manifest repeats it as a rule, the runtime computes it.
+    Host function only: the manifest repeats it as a rule, the runtime computes it. For a launch whose blocks fetch their
+    tiles the rule takes few heads whole, whatever the budget (docs/Rationale/GridMapping.md).
     Example: `%s = attn.section of(%B, %H) unit(%bytes) budget 25165824`.
   }];
   let arguments = (ins Variadic<Index>:$of, Index:$unit, I64Attr:$budget);
