@@ -20,8 +20,7 @@
 // A buf of its own need not hold the whole result: a few columns at a time go the way above, each piece behind the one
 // before.
 //
-//   | columns 0 .. 127 | 128 .. 255 |   of each, one after the other:   drain; sync; store; sync publish; copy [..,
-//   column]
+//   | columns 0 .. 127 | 128 .. 255 |     of each: drain; sync; store; sync publish; copy [.., column]
 //
 //===----------------------------------------------------------------------===//
 
