@@ -233,9 +233,10 @@ void FragAttr::print(AsmPrinter &printer) const {
 //===----------------------------------------------------------------------===//
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> tile,
-                                   ArrayRef<int64_t> warps, int64_t groups, ArrayRef<int64_t> regs, int64_t depthQ,
-                                   int64_t depthK, int64_t depthV, ArrayRef<StringAttr>, int64_t skip, Staging, Seam,
-                                   int64_t blocks, Tiling, int64_t section, StringRef) {
+                                   ArrayRef<int64_t> warps, int64_t groups, ArrayRef<int64_t> regs,
+                                   ArrayRef<StringAttr> grads, int64_t depthQ, int64_t depthK, int64_t depthV,
+                                   int64_t depthDo, int64_t depthDs, int64_t holdQ, int64_t holdV, ArrayRef<StringAttr>,
+                                   int64_t skip, Staging, Seam, int64_t blocks, Tiling, int64_t section, StringRef) {
   // H1: limits far above any machine, so that sums and products of these numbers stay inside 64 bits.
   auto pair = [&](StringRef name, ArrayRef<int64_t> values, int64_t limit) -> LogicalResult {
     if (values.size() == 2 && llvm::all_of(values, [&](int64_t v) { return v > 0 && v <= limit; }))
@@ -245,37 +246,69 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   };
   if (failed(pair("tile", tile, 65536)) || failed(pair("warps", warps, 1024)))
     return failure();
-  for (int64_t number : {groups, depthQ, depthK, depthV, blocks}) // H2
+  for (int64_t number : {groups, depthQ, depthK, depthV, depthDo, depthDs, blocks}) // H2
     if (number < 1 || number > 32)
       return emitError() << "expects 'groups', 'depth' and 'blocks' from 1 to 32, got " << number;
   auto isCount = [](int64_t n) { return n >= 24 && n <= 256 && n % 8 == 0; };
   if (!regs.empty() && (regs.size() != 2 || !llvm::all_of(regs, isCount))) // H4: what setmaxnreg takes
     return emitError() << "expects 'regs' to be two multiples of 8 from 24 to 256, got [" << regs << "]";
-  if (tile[0] % groups) // H5
-    return emitError() << "expects the " << tile[0] << " rows of a tile to be shared by " << groups << " groups evenly";
+  // H5: groups share rows, which are keys where dK or dV is made
+  bool keysOnRows = llvm::any_of(grads, [](StringAttr grad) { return grad.getValue() != "dQ"; });
+  if (int64_t rows = tile[keysOnRows ? 1 : 0]; rows % groups)
+    return emitError() << "expects the " << rows << " rows of a tile to be shared by " << groups << " groups evenly";
   if (skip < 0 || skip > 15) // H6: P reaches 2^skip and becomes an operand of 16 bits; f16 ends at 65504
     return emitError() << "expects 'skip' from 0 to 15, got " << skip;
+  for (int64_t number : {holdQ, holdV}) // H7
+    if (number < 0 || number > 32)
+      return emitError() << "expects 'hold' from 0 to 32 steps, got " << number;
+  for (StringAttr grad : grads) // H8
+    if (!llvm::is_contained({"dQ", "dK", "dV"}, grad.getValue()) || llvm::count(grads, grad) > 1)
+      return emitError() << "expects 'grads' to be some of \"dQ\", \"dK\" and \"dV\", each once, got " << grad;
   if (section < 0) // H3
     return emitError() << "expects 'section' to be a number of bytes, got " << section;
   return success();
 }
 
-/// `{q = 1, k = 2, v = 2}`, any subset, each ring once.
-static ParseResult parseDepth(AsmParser &parser, int64_t &q, int64_t &k, int64_t &v) {
+namespace {
+/// A number of `depth` or `hold`, under the name of its operand.
+struct OperandNumber {
+  StringRef name;
+  int64_t value;
+};
+} // namespace
+
+/// `{q = 1, k = 2, v = 2}`: any subset of `numbers`, each once.
+static ParseResult parseOperandNumbers(AsmParser &parser, StringRef field, MutableArrayRef<OperandNumber> numbers) {
   SmallVector<StringRef> seen;
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, [&]() -> ParseResult {
-    StringRef ring;
+    StringRef name;
     SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&ring) || parser.parseEqual())
+    if (parser.parseKeyword(&name) || parser.parseEqual())
       return failure();
-    int64_t *slot = ring == "q" ? &q : ring == "k" ? &k : ring == "v" ? &v : nullptr;
-    if (!slot)
-      return parser.emitError(loc) << "unknown ring '" << ring << "' in depth; expects q, k or v";
-    if (llvm::is_contained(seen, ring))
-      return parser.emitError(loc) << "ring '" << ring << "' given twice in depth";
-    seen.push_back(ring);
-    return parser.parseInteger(*slot);
+    auto *number = llvm::find_if(numbers, [&](const OperandNumber &number) { return number.name == name; });
+    if (number == numbers.end()) {
+      InFlightDiagnostic error = parser.emitError(loc) << "unknown ring '" << name << "' in " << field << "; expects ";
+      for (auto [i, known] : llvm::enumerate(numbers))
+        error << (i == 0 ? "" : i + 1 == numbers.size() ? " or " : ", ") << known.name;
+      return error;
+    }
+    if (llvm::is_contained(seen, name))
+      return parser.emitError(loc) << "ring '" << name << "' given twice in " << field;
+    seen.push_back(name);
+    return parser.parseInteger(number->value);
   });
+}
+
+/// The same list, of the numbers that are not `usual`; nothing if all are.
+static void printOperandNumbers(AsmPrinter &printer, StringRef field, int64_t usual, ArrayRef<OperandNumber> numbers) {
+  SmallVector<OperandNumber> given(
+      llvm::make_filter_range(numbers, [&](const OperandNumber &number) { return number.value != usual; }));
+  if (given.empty())
+    return;
+  printer << ", " << field << " = {";
+  llvm::interleaveComma(given, printer,
+                        [&](const OperandNumber &number) { printer << number.name << " = " << number.value; });
+  printer << "}";
 }
 
 static ParseResult parseIntegers(AsmParser &parser, SmallVectorImpl<int64_t> &values) {
@@ -295,8 +328,9 @@ static ParseResult parseStrings(AsmParser &parser, SmallVectorImpl<StringAttr> &
 
 Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> tile, warps, regs;
-  SmallVector<StringAttr> order;
-  int64_t groups = 1, depthQ = 1, depthK = 1, depthV = 1, skip = 0, blocks = 1, section = 0;
+  SmallVector<StringAttr> order, grads;
+  int64_t groups = 1, skip = 0, blocks = 1, section = 0;
+  OperandNumber depth[] = {{"q", 1}, {"k", 1}, {"v", 1}, {"do", 1}, {"ds", 1}}, hold[] = {{"q", 0}, {"v", 0}};
   Staging out = Staging::Alias;
   Seam seam = Seam::Plain;
   Tiling tiles = Tiling::Single;
@@ -312,7 +346,11 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
     if (name == "regs")
       return parseIntegers(parser, regs);
     if (name == "depth")
-      return parseDepth(parser, depthQ, depthK, depthV);
+      return parseOperandNumbers(parser, name, depth);
+    if (name == "hold")
+      return parseOperandNumbers(parser, name, hold);
+    if (name == "grads")
+      return parseStrings(parser, grads);
     if (name == "order")
       return parseStrings(parser, order);
     if (name == "skip")
@@ -331,11 +369,22 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
       return parseEnum<Tiling>(parser, tiles, symbolizeTiling, "how tiles reach a block: single, fixed or dynamic");
     return std::nullopt;
   };
-  if (parseFields(parser, "schedule",
-                  "tile, warps, groups, regs, depth, order, skip, out, seam, blocks, tiles, section or from", value))
+  if (parseFields(
+          parser, "schedule",
+          "tile, warps, groups, regs, grads, depth, hold, order, skip, out, seam, blocks, tiles, section or from",
+          value))
     return {};
-  return parser.getChecked<ScheduleAttr>(start, parser.getContext(), tile, warps, groups, regs, depthQ, depthK, depthV,
-                                         order, skip, out, seam, blocks, tiles, section, from);
+  return parser.getChecked<ScheduleAttr>(start, parser.getContext(), tile, warps, groups, regs, grads, depth[0].value,
+                                         depth[1].value, depth[2].value, depth[3].value, depth[4].value, hold[0].value,
+                                         hold[1].value, order, skip, out, seam, blocks, tiles, section, from);
+}
+
+static void printStrings(AsmPrinter &printer, StringRef field, ArrayRef<StringAttr> values) {
+  if (values.empty())
+    return;
+  printer << ", " << field << " = [";
+  llvm::interleaveComma(values, printer, [&](StringAttr value) { printer.printString(value.getValue()); });
+  printer << "]";
 }
 
 void ScheduleAttr::print(AsmPrinter &printer) const {
@@ -344,13 +393,12 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
     printer << ", groups = " << getGroups();
   if (!getRegs().empty())
     printer << ", regs = [" << getRegs() << "]";
-  if (getDepthQ() != 1 || getDepthK() != 1 || getDepthV() != 1)
-    printer << ", depth = {q = " << getDepthQ() << ", k = " << getDepthK() << ", v = " << getDepthV() << "}";
-  if (!getOrder().empty()) {
-    printer << ", order = [";
-    llvm::interleaveComma(getOrder(), printer, [&](StringAttr entry) { printer.printString(entry.getValue()); });
-    printer << "]";
-  }
+  printStrings(printer, "grads", getGrads());
+  printOperandNumbers(
+      printer, "depth", 1,
+      {{"q", getDepthQ()}, {"k", getDepthK()}, {"v", getDepthV()}, {"do", getDepthDo()}, {"ds", getDepthDs()}});
+  printOperandNumbers(printer, "hold", 0, {{"q", getHoldQ()}, {"v", getHoldV()}});
+  printStrings(printer, "order", getOrder());
   if (getSkip())
     printer << ", skip = " << getSkip();
   if (getOut() != Staging::Alias)
@@ -369,13 +417,19 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
+bool ScheduleAttr::makes(StringRef name) const {
+  return llvm::any_of(getGrads(), [&](StringAttr grad) { return grad.getValue() == name; });
+}
+
 ScheduleAttr ScheduleAttr::withFrom(StringRef from) const {
-  return get(getContext(), getTile(), getWarps(), getGroups(), getRegs(), getDepthQ(), getDepthK(), getDepthV(),
-             getOrder(), getSkip(), getOut(), getSeam(), getBlocks(), getTiles(), getSection(), from);
+  return get(getContext(), getTile(), getWarps(), getGroups(), getRegs(), getGrads(), getDepthQ(), getDepthK(),
+             getDepthV(), getDepthDo(), getDepthDs(), getHoldQ(), getHoldV(), getOrder(), getSkip(), getOut(),
+             getSeam(), getBlocks(), getTiles(), getSection(), from);
 }
 
 ScheduleAttr ScheduleAttr::plain(MLIRContext *context, int64_t queries, int64_t keys, int64_t warps, int64_t depth,
                                  StringRef from) {
-  return get(context, {queries, keys}, {warps, 1}, /*groups=*/1, /*regs=*/{}, /*depth_q=*/1, depth, depth, /*order=*/{},
-             /*skip=*/0, Staging::Alias, Seam::Plain, /*blocks=*/1, Tiling::Single, /*section=*/0, from);
+  return get(context, {queries, keys}, {warps, 1}, /*groups=*/1, /*regs=*/{}, /*grads=*/{}, /*depth_q=*/1, depth, depth,
+             /*depth_do=*/1, /*depth_ds=*/1, /*hold_q=*/0, /*hold_v=*/0, /*order=*/{}, /*skip=*/0, Staging::Alias,
+             Seam::Plain, /*blocks=*/1, Tiling::Single, /*section=*/0, from);
 }

@@ -19,12 +19,13 @@ using namespace attn;
 
 #include "attn/Dialect/Attn/IR/AttnDialect.cpp.inc"
 #include "attn/Dialect/Attn/IR/AttnEnums.cpp.inc"
+#include "attn/Dialect/Attn/IR/AttnInterfaces.cpp.inc"
 
 namespace {
 /// Constants of a score or mask region stay in it: the region is all its readers (tiling, the manifest) look at.
 struct FoldIntoRegions : DialectFoldInterface {
   using DialectFoldInterface::DialectFoldInterface;
-  bool shouldMaterializeInto(Region *region) const override { return isa<SdpaOp>(region->getParentOp()); }
+  bool shouldMaterializeInto(Region *region) const override { return isa<AttentionOp>(region->getParentOp()); }
 };
 } // namespace
 
@@ -50,7 +51,8 @@ static LogicalResult verifyDiscardable(function_ref<InFlightDiagnostic()> error,
     return expect(isa<TargetAttr>(attribute.getValue()), "an #attn.target");
   if (name == AttnDialect::kScheduleAttr)
     return expect(isa<ScheduleAttr>(attribute.getValue()), "an #attn.schedule");
-  if (name == AttnDialect::kCpuAttr || name == AttnDialect::kNameAttr || name == AttnDialect::kRoleAttr)
+  if (llvm::is_contained(
+          {AttnDialect::kCpuAttr, AttnDialect::kNestAttr, AttnDialect::kNameAttr, AttnDialect::kRoleAttr}, name))
     return expect(isa<StringAttr>(attribute.getValue()), "a string");
   if (name == AttnDialect::kAlternativeAttr)
     return expect(isa<FlatSymbolRefAttr>(attribute.getValue()), "a symbol");

@@ -59,6 +59,17 @@ LogicalResult AllocOp::verify() {
   return success();
 }
 
+LogicalResult SliceOp::verify() {
+  BufType from = getSource().getType(), to = getResult().getType();
+  RankedTensorType whole = from.getTile(), part = to.getTile();
+  if (!from.getSwizzle() || to.getSwizzle() != from.getSwizzle() || part.getRank() != 2 ||
+      part.getElementType() != whole.getElementType() || part.getDimSize(0) != whole.getDimSize(0)) // N1
+    return emitOpError() << "expects a swizzled buf and some of its columns, got " << from << " and " << to;
+  if (part.getDimSize(1) > whole.getDimSize(1)) // N2
+    return emitOpError() << "expects at most " << whole.getDimSize(1) << " columns, got " << to;
+  return success();
+}
+
 /// `op` returns the bufs of one slot of `ring`.
 static LogicalResult verifySlot(Operation *op, RingType ring, TypeRange bufs) {
   if (llvm::equal(ring.getBufs(), bufs))
@@ -92,6 +103,8 @@ LogicalResult CopyOp::verify() {
                          << stringifyTransport(getVia());
   if (map && (map.getTile() != tile || map.getSwizzle() != buf.getSwizzle())) // Y7
     return emitOpError() << "expects the map of its buf, " << buf << "; got " << map;
+  if (getVia() == Transport::Bulk && (!toShared || tile.getRank() != 1 || !getRing())) // Y8
+    return emitOpError() << "via bulk fills an item with a tile of rank 1, got " << tile;
   int64_t rank = map ? 4 : cast<MemRefType>(outside).getRank();
   Type element = map ? tile.getElementType() : cast<MemRefType>(outside).getElementType();
   ValueRange coordinates = toShared ? getFrom() : getInto(), none = toShared ? getInto() : getFrom();

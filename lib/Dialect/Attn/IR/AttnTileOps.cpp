@@ -12,6 +12,8 @@
 
 #include "attn/Dialect/Attn/IR/Attn.h"
 
+#include "attn/Facts/Facts.h"
+
 using namespace mlir;
 using namespace attn;
 
@@ -70,11 +72,31 @@ static LogicalResult verifyAccess(Operation *op, Value memory, ValueRange coordi
   return success();
 }
 
+/// Elements in the order threads hold them, in whole blocks of rows: L5, S5.
+static LogicalResult verifyRaw(Operation *op, Value memory, ValueRange coordinates, RankedTensorType tile) {
+  int64_t rows = facts::kGroupRows;
+  if (!isa<MemRefType>(memory.getType()) || !tile.getElementType().isF32() || tile.getRank() != 2 ||
+      tile.getDimSize(0) % rows ||
+      static_cast<int64_t>(coordinates.size()) + 1 < cast<MemRefType>(memory.getType()).getRank())
+    return op->emitOpError() << "is raw, so it expects " << rows
+                             << " rows of f32 or a multiple, at a row of a memref; got " << tile << " at "
+                             << coordinates.size() << " coordinates of " << memory.getType();
+  return success();
+}
+
 LogicalResult LoadOp::verify() {
-  return verifyAccess(*this, getSource(), getAt(), cast<RankedTensorType>(getResult().getType()));
+  auto tile = cast<RankedTensorType>(getResult().getType());
+  if (getRaw() && failed(verifyRaw(*this, getSource(), getAt(), tile)))
+    return failure();
+  return verifyAccess(*this, getSource(), getAt(), tile);
 }
 LogicalResult StoreOp::verify() {
-  return verifyAccess(*this, getDest(), getAt(), cast<RankedTensorType>(getValue().getType()));
+  auto tile = cast<RankedTensorType>(getValue().getType());
+  if (getAdd() && (!isa<MemRefType>(getDest().getType()) || !tile.getElementType().isF32())) // S6
+    return emitOpError() << "adds f32 into a memref, got " << tile << " into " << getDest().getType();
+  if (getRaw() && failed(verifyRaw(*this, getDest(), getAt(), tile)))
+    return failure();
+  return verifyAccess(*this, getDest(), getAt(), tile);
 }
 
 //===----------------------------------------------------------------------===//
@@ -87,21 +109,32 @@ RankedTensorType DotOp::getTile() {
   return cast<RankedTensorType>(getResult().getType());
 }
 
+/// Whether one pair of operands makes an m x n sum: D1.
+static LogicalResult verifyPair(DotOp op, RankedTensorType a, RankedTensorType b, RankedTensorType c) {
+  if (a.getRank() != 2 || b.getRank() != 2 || c.getRank() != 2)
+    return op.emitOpError() << "expects tiles of rank 2, got " << a << ", " << b << " and " << c;
+  bool transA = op.getTransA(), transB = op.getTransB();
+  int64_t m = a.getDimSize(transA ? 1 : 0), k = a.getDimSize(transA ? 0 : 1);
+  int64_t bk = b.getDimSize(transB ? 1 : 0), n = b.getDimSize(transB ? 0 : 1);
+  if (k != bk)
+    return op.emitOpError() << "multiplies " << m << "x" << k << (transA ? " (a is stored transposed)" : "") << " by "
+                            << bk << "x" << n << (transB ? " (b is stored transposed)" : "")
+                            << "; the inner sizes differ";
+  if (c.getDimSize(0) != m || c.getDimSize(1) != n)
+    return op.emitOpError() << "expects a result of " << m << "x" << n << ", got " << c;
+  return success();
+}
+
 LogicalResult DotOp::verify() {
   RankedTensorType a = contents(getA()), b = contents(getB()), c = getTile();
   if (getAsync() != isa<PendingType>(getResult().getType())) // D8
     return emitOpError() << (getAsync() ? "is async, so its result is pending; got "
                                         : "is not async, so its result is a tile; got ")
                          << getResult().getType();
-  if (a.getRank() != 2 || b.getRank() != 2 || c.getRank() != 2) // D1
-    return emitOpError() << "expects tiles of rank 2, got " << a << ", " << b << " and " << c;
-  int64_t m = a.getDimSize(0), k = a.getDimSize(1);
-  int64_t bk = b.getDimSize(getTransB() ? 1 : 0), n = b.getDimSize(getTransB() ? 0 : 1);
-  if (k != bk) // D1
-    return emitOpError() << "multiplies " << m << "x" << k << " by " << bk << "x" << n
-                         << (getTransB() ? " (b is stored transposed)" : "") << "; the inner sizes differ";
-  if (c.getDimSize(0) != m || c.getDimSize(1) != n) // D1
-    return emitOpError() << "expects a result of " << m << "x" << n << ", got " << c;
+  if (failed(verifyPair(*this, a, b, c)))
+    return failure();
+  if (getA2() && (failed(verifyPair(*this, contents(getA2()), contents(getB2()), c))))
+    return failure();
   if (a.getElementType() != b.getElementType()) // D4
     return emitOpError() << "expects a and b of one element type, got " << a.getElementType() << " and "
                          << b.getElementType();
@@ -112,8 +145,11 @@ LogicalResult DotOp::verify() {
   // D7: with fragments B comes from shared memory, and A has the result's warps
   if (isa<RankedTensorType>(getA().getType()) && !sameWarps(a, c))
     return emitOpError() << "expects a and result on the same warps, got " << a << " and " << c;
-  if (c.getEncoding() && !isa<BufType>(getB().getType()))
-    return emitOpError() << "expects b in a buf once the result is a fragment, got " << getB().getType();
+  for (Value operand : {getB(), getB2()})
+    if (operand && c.getEncoding() && !isa<BufType>(operand.getType()))
+      return emitOpError() << "expects b in a buf once the result is a fragment, got " << operand.getType();
+  if (getTransA() && a.getEncoding()) // D9
+    return emitOpError() << "reads a transposed, which needs it in memory; got " << getA().getType();
   return success();
 }
 

@@ -55,9 +55,9 @@ static SmallVector<Attribute> simplifyMasks(ArrayRef<Attribute> masks) {
 }
 
 namespace {
-struct SimplifyMasks : OpRewritePattern<SdpaOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(SdpaOp op, PatternRewriter &rewriter) const override {
+struct SimplifyMasks : OpInterfaceRewritePattern<AttentionOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
     ArrayAttr masks = op.getMaskAttr();
     if (!masks)
       return rewriter.notifyMatchFailure(op, "no named mask");
@@ -65,7 +65,7 @@ struct SimplifyMasks : OpRewritePattern<SdpaOp> {
     ArrayAttr result = simple.empty() ? ArrayAttr() : rewriter.getArrayAttr(simple);
     if (result == masks)
       return rewriter.notifyMatchFailure(op, "masks are as simple as they get");
-    rewriter.modifyOpInPlace(op, [&] { result ? op.setMaskAttr(result) : (void)op.removeMaskAttr(); });
+    rewriter.modifyOpInPlace(op, [&] { op.setMaskAttr(result); });
     return success();
   }
 };
@@ -80,17 +80,21 @@ Value yielded(Region &region) {
 }
 
 /// A score region that yields its score, a mask region that yields true.
-struct DropIdentityRegions : OpRewritePattern<SdpaOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(SdpaOp op, PatternRewriter &rewriter) const override {
+struct DropIdentityRegions : OpInterfaceRewritePattern<AttentionOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
     Value score = yielded(op.getScore()), visible = yielded(op.getVisible());
+    // The gradient of an identity region is an identity region too, whatever it says.
     bool dropScore = score && score == op.getScore().getArgument(0);
     bool dropVisible = visible && matchPattern(visible, m_One());
     if (!dropScore && !dropVisible)
       return rewriter.notifyMatchFailure(op, "no region, or one that does something");
     rewriter.modifyOpInPlace(op, [&] {
-      if (dropScore)
+      if (dropScore) {
         rewriter.eraseBlock(&op.getScore().front());
+        if (auto grad = dyn_cast<SdpaGradOp>(*op); grad && !grad.getScoreGrad().empty())
+          rewriter.eraseBlock(&grad.getScoreGrad().front());
+      }
       if (dropVisible)
         rewriter.eraseBlock(&op.getVisible().front());
     });
@@ -99,13 +103,13 @@ struct DropIdentityRegions : OpRewritePattern<SdpaOp> {
 };
 
 /// Captures that no region reads, and those listed twice.
-struct DropUnusedCaptures : OpRewritePattern<SdpaOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(SdpaOp op, PatternRewriter &rewriter) const override {
+struct DropUnusedCaptures : OpInterfaceRewritePattern<AttentionOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
     llvm::SmallSetVector<Value, 4> used;
     for (Value capture : op.getCaptures())
       for (Operation *user : capture.getUsers())
-        if (user != op && op->isProperAncestor(user))
+        if (user != op.getOperation() && op->isProperAncestor(user))
           used.insert(capture);
     if (used.size() == op.getCaptures().size())
       return rewriter.notifyMatchFailure(op, "every capture is read");
@@ -115,11 +119,11 @@ struct DropUnusedCaptures : OpRewritePattern<SdpaOp> {
 };
 
 /// CSE may give a region the constant of the function around it. A copy inside keeps the region whole.
-struct LocalizeConstants : OpRewritePattern<SdpaOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(SdpaOp op, PatternRewriter &rewriter) const override {
+struct LocalizeConstants : OpInterfaceRewritePattern<AttentionOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
     bool changed = false;
-    for (Region *region : {&op.getScore(), &op.getVisible()})
+    for (Region *region : llvm::make_pointer_range(op->getRegions()))
       for (Operation &inner : region->getOps())
         for (OpOperand &operand : inner.getOpOperands()) {
           Operation *constant = operand.get().getDefiningOp();
@@ -137,6 +141,12 @@ struct LocalizeConstants : OpRewritePattern<SdpaOp> {
 };
 } // namespace
 
-void SdpaOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+static void addPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<SimplifyMasks, DropIdentityRegions, DropUnusedCaptures, LocalizeConstants>(context);
+}
+void SdpaOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  addPatterns(patterns, context);
+}
+void SdpaGradOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  addPatterns(patterns, context);
 }

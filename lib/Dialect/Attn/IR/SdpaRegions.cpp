@@ -48,10 +48,10 @@ static bool isNonZero(Value divisor) {
 }
 
 /// One op of a region that is not its terminator.
-static LogicalResult verifyRegionOp(SdpaOp op, Region &region, const RegionRules &kind, Operation &inner) {
+static LogicalResult verifyRegionOp(AttentionOp op, Region &region, const RegionRules &kind, Operation &inner) {
   auto refuse = [&]() {
     InFlightDiagnostic error = inner.emitError();
-    error.attachNote(op.getLoc()) << "in the " << kind.name << " of this op";
+    error.attachNote(op->getLoc()) << "in the " << kind.name << " of this op";
     return error;
   };
   // C15: arith, math, attn.gather; nothing else, and nothing that does more than compute
@@ -86,24 +86,25 @@ static LogicalResult verifyRegionOp(SdpaOp op, Region &region, const RegionRules
   return success();
 }
 
-static LogicalResult verifyRegion(SdpaOp op, Region &region, const RegionRules &kind) {
+static LogicalResult verifyRegion(AttentionOp op, Region &region, const RegionRules &kind) {
   if (region.empty())
     return success();
   if (!region.hasOneBlock()) // C12
-    return op.emitOpError() << kind.name << " must be a single block";
+    return op->emitOpError() << kind.name << " must be a single block";
   Block &block = region.front();
   if (block.getArgumentTypes() != ArrayRef(kind.arguments)) // C12
-    return op.emitOpError() << kind.name << " takes " << kind.signature << ", got (" << block.getArgumentTypes() << ")";
+    return op->emitOpError() << kind.name << " takes " << kind.signature << ", got (" << block.getArgumentTypes()
+                             << ")";
   if (block.getOperations().size() > kMaxRegionOps + 1) // C18
-    return op.emitOpError() << kind.name << " has " << block.getOperations().size() - 1 << " ops; at most "
-                            << kMaxRegionOps << " are compiled";
+    return op->emitOpError() << kind.name << " has " << block.getOperations().size() - 1 << " ops; at most "
+                             << kMaxRegionOps << " are compiled";
   for (Operation &inner : block.without_terminator())
     if (failed(verifyRegionOp(op, region, kind, inner)))
       return failure();
 
   auto yield = dyn_cast<YieldOp>(block.getTerminator()); // C13
   if (!yield)
-    return op.emitOpError() << kind.name << " must end with attn.yield";
+    return op->emitOpError() << kind.name << " must end with attn.yield";
   if (yield.getValues().size() != 1)
     return yield.emitError() << "yields " << yield.getValues().size() << " values; a " << kind.name << " yields one "
                              << kind.yields;
@@ -122,11 +123,24 @@ static LogicalResult verifyRegion(SdpaOp op, Region &region, const RegionRules &
   return success();
 }
 
-LogicalResult SdpaOp::verifyRegions() {
-  Type f32 = Float32Type::get(getContext()), i32 = IntegerType::get(getContext(), 32);
+static LogicalResult verifyForwardRegions(AttentionOp op) {
+  MLIRContext *context = op->getContext();
+  Type f32 = Float32Type::get(context), i32 = IntegerType::get(context, 32);
   RegionRules score{"score region", "mask region", f32, {f32, i32, i32, i32, i32}, "(score: f32, b, h, q, k: i32)"};
   RegionRules mask{
-      "mask region", "score region", IntegerType::get(getContext(), 1), {i32, i32, i32, i32}, "(b, h, q, k: i32)"};
-  return success(succeeded(verifyRegion(*this, getScore(), score)) &&
-                 succeeded(verifyRegion(*this, getVisible(), mask)));
+      "mask region", "score region", IntegerType::get(context, 1), {i32, i32, i32, i32}, "(b, h, q, k: i32)"};
+  return success(succeeded(verifyRegion(op, op.getScore(), score)) &&
+                 succeeded(verifyRegion(op, op.getVisible(), mask)));
+}
+
+LogicalResult SdpaOp::verifyRegions() { return verifyForwardRegions(*this); }
+
+LogicalResult SdpaGradOp::verifyRegions() {
+  Type f32 = Float32Type::get(getContext()), i32 = IntegerType::get(getContext(), 32);
+  RegionRules derivative{"derivative of the score region",
+                         "mask region",
+                         f32,
+                         {f32, i32, i32, i32, i32, f32},
+                         "(score: f32, b, h, q, k: i32, dz: f32)"};
+  return success(succeeded(verifyForwardRegions(*this)) && succeeded(verifyRegion(*this, getScoreGrad(), derivative)));
 }

@@ -110,7 +110,7 @@ func.func private @f() attributes {attn.test = #attn.schedule<tile = [64, 64], w
 // -----
 
 // @schedule_ring
-// expected-error @below {{unknown ring 'o' in depth; expects q, k or v}}
+// expected-error @below {{unknown ring 'o' in depth; expects q, k, v, do or ds}}
 func.func private @f() attributes {attn.test = #attn.schedule<tile = [64, 64], warps = [4, 1], depth = {o = 2}>}
 
 // -----
@@ -122,7 +122,7 @@ func.func private @f() attributes {attn.test = #attn.schedule<tile = [64, 64], w
 // -----
 
 // @schedule_unknown
-// expected-error @below {{unknown schedule field 'stages'; expects tile, warps, groups, regs, depth, order, skip, out, seam, blocks, tiles, section or from}}
+// expected-error @below {{unknown schedule field 'stages'; expects tile, warps, groups, regs, grads, depth, hold, order, skip, out, seam, blocks, tiles, section or from}}
 func.func private @f() attributes {attn.test = #attn.schedule<stages = 2>}
 
 // -----
@@ -241,6 +241,12 @@ module attributes {attn.target = "sm_80"} {}
 
 // -----
 
+// @schedule_h5_keys
+// expected-error @below {{expects the 128 rows of a tile to be shared by 3 groups evenly}}
+#s = #attn.schedule<tile = [96, 128], warps = [4, 1], groups = 3, grads = ["dK", "dV"]>
+
+// -----
+
 // @schedule_h6
 // expected-error @below {{expects 'skip' from 0 to 15, got 16}}
 #s = #attn.schedule<tile = [128, 64], warps = [4, 1], skip = 16>
@@ -260,3 +266,27 @@ module attributes {attn.target = "sm_80"} {}
 // A machine of the table has the family it has; its mma.sync part is what every machine has.
 // expected-error @below {{expects a chip with warpgroup instructions for family wgmma, such as sm_90a; got sm_90}}
 func.func private @no_warpgroups() attributes {t = #attn.target<chip = "sm_90", family = wgmma, smem = 232448>}
+
+// -----
+
+// @schedule_h7
+// expected-error @below {{expects 'hold' from 0 to 32 steps, got 33}}
+#s = #attn.schedule<tile = [128, 64], warps = [4, 1], hold = {v = 33}>
+
+// -----
+
+// @schedule_h7_name
+// expected-error @below {{unknown ring 'k' in hold; expects q or v}}
+#s = #attn.schedule<tile = [128, 64], warps = [4, 1], hold = {k = 4}>
+
+// -----
+
+// @schedule_h8
+// expected-error @below {{expects 'grads' to be some of "dQ", "dK" and "dV", each once, got "dO"}}
+#s = #attn.schedule<tile = [128, 64], warps = [4, 1], grads = ["dO"]>
+
+// -----
+
+// @schedule_h8_twice
+// expected-error @below {{expects 'grads' to be some of "dQ", "dK" and "dV", each once, got "dQ"}}
+#s = #attn.schedule<tile = [128, 64], warps = [4, 1], grads = ["dQ", "dQ"]>

@@ -24,7 +24,7 @@ func.func @causal(%q: !t, %k: !t, %v: !t) -> (!t, !l) {
 // CHECK: ^bb0(%[[B:.*]]: i32, %{{.*}}: i32, %{{.*}}: i32, %[[K:.*]]: i32):
 // CHECK: attn.gather %{{.*}}[%[[B]], %[[K]]] : (tensor<4x?xi1>, i32, i32) -> i1
 // CHECK: attn.yield %{{.*}} : i1
-// CHECK: } schedule <tile = [64, 32], warps = [4, 1], depth = {q = 1, k = 2, v = 3}, blocks = 2, tiles = single, section = 4096, from = "a \22test\22"> :
+// CHECK: } schedule <tile = [64, 32], warps = [4, 1], depth = {k = 2, v = 3}, blocks = 2, tiles = single, section = 4096, from = "a \22test\22"> :
 func.func @everything(%q: !t, %k: !t, %v: !t, %slopes: tensor<?xf32>, %cap: f32, %keep: tensor<4x?xi1>) -> (!t, !l) {
   %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 mask [#attn.causal<top_left>, #attn.window<127, -1, top_left>]
     captures(%slopes, %cap, %keep : tensor<?xf32>, f32, tensor<4x?xi1>)

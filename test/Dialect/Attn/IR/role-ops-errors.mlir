@@ -324,3 +324,27 @@ attn.kernel @k {
   // expected-error @below {{'attn.alloc' op expects barriers at a multiple of 8 bytes, got 4}}
   %K = attn.alloc barriers 4 : !attn.ring<2, !attn.buf<tensor<32x64xf16>, 128>>
 }
+
+// -----
+
+func.func @slice_n1(%b: !attn.buf<tensor<64x128xbf16>, 128>, %i: i32) {
+  // expected-error @below {{'attn.slice' op expects a swizzled buf and some of its columns, got}}
+  %s = attn.slice %b[%i] : !attn.buf<tensor<64x128xbf16>, 128> -> !attn.buf<tensor<32x64xbf16>, 128>
+  return
+}
+
+// -----
+
+func.func @slice_n2(%b: !attn.buf<tensor<64x64xbf16>, 128>, %i: i32) {
+  // expected-error @below {{'attn.slice' op expects at most 64 columns, got}}
+  %s = attn.slice %b[%i] : !attn.buf<tensor<64x64xbf16>, 128> -> !attn.buf<tensor<64x128xbf16>, 128>
+  return
+}
+
+// -----
+
+func.func @copy_y8(%m: memref<?x?xf32>, %b: !attn.buf<tensor<64xf32>, 0>, %i: i32) {
+  // expected-error @below {{'attn.copy' op via bulk fills an item with a tile of rank 1, got 'tensor<64xf32>'}}
+  attn.copy %m[%i, %i] to %b via bulk : memref<?x?xf32>, !attn.buf<tensor<64xf32>, 0>
+  return
+}

@@ -447,7 +447,7 @@ func.func @launch_n4_type(%n: index, %a: memref<?xf32>) {
 // -----
 
 func.func @yield_parent() {
-  // expected-error @below {{'attn.yield' op expects parent op to be one of 'attn.sdpa, attn.sweep, attn.tiles, attn.role'}}
+  // expected-error @below {{'attn.yield' op expects parent op to be one of 'attn.sdpa, attn.sdpa_grad, attn.sweep, attn.tiles, attn.role'}}
   attn.yield
 }
 
@@ -504,5 +504,53 @@ attn.kernel @k {
 func.func @host(%q: memref<?x?x128xbf16, strided<[?, ?, 1], offset: ?>>) {
   // expected-error @below {{'attn.tensor_map' op describes (batch, heads, rows, columns) of 'bf16' with dense columns, got}}
   %m = attn.tensor_map %q : memref<?x?x128xbf16, strided<[?, ?, 1], offset: ?>> -> !attn.map<tensor<64x128xbf16>, 128>
+  return
+}
+
+// -----
+
+func.func @load_l5(%m: memref<?x?x64xf32>, %i: i32) {
+  // expected-error @below {{'attn.load' op is raw, so it expects 64 rows of f32 or a multiple, at a row of a memref; got 'tensor<32x64xf32>' at 2 coordinates of 'memref<?x?x64xf32>'}}
+  %0 = attn.load raw %m[%i, %i] : memref<?x?x64xf32> -> tensor<32x64xf32>
+  return
+}
+
+// -----
+
+func.func @store_s5(%m: memref<?x64x64xf32>, %i: i32, %t: tensor<64x64xf32>) {
+  // expected-error @below {{'attn.store' op is raw, so it expects 64 rows of f32 or a multiple, at a row of a memref; got 'tensor<64x64xf32>' at 1 coordinates of 'memref<?x64x64xf32>'}}
+  attn.store raw %t, %m[%i] : tensor<64x64xf32>, memref<?x64x64xf32>
+  return
+}
+
+// -----
+
+func.func @store_s6(%m: memref<?x8x64xbf16>, %i: i32, %t: tensor<8x64xbf16>) {
+  // expected-error @below {{'attn.store' op adds f32 into a memref, got 'tensor<8x64xbf16>' into 'memref<?x8x64xbf16>'}}
+  attn.store add %t, %m[%i] : tensor<8x64xbf16>, memref<?x8x64xbf16>
+  return
+}
+
+// -----
+
+func.func @dot_d1_trans_a(%a: tensor<64x48xf16>, %b: tensor<48x32xf16>) {
+  // expected-error @below {{'attn.dot' op multiplies 48x64 (a is stored transposed) by 48x32; the inner sizes differ}}
+  %0 = attn.dot %a trans_a, %b : (tensor<64x48xf16>, tensor<48x32xf16>) -> tensor<64x32xf32>
+  return
+}
+
+// -----
+
+func.func @dot_d1_then(%a: tensor<64x48xf16>, %b: tensor<48x32xf16>, %c: tensor<32x48xf16>) {
+  // expected-error @below {{'attn.dot' op expects a result of 32x32, got 'tensor<64x32xf32>'}}
+  %0 = attn.dot %a, %b then %c, %b : (tensor<64x48xf16>, tensor<48x32xf16>, tensor<32x48xf16>, tensor<48x32xf16>) -> tensor<64x32xf32>
+  return
+}
+
+// -----
+
+func.func @dot_d9(%a: tensor<64x64xf16, #attn.frag<4, 1>>, %b: !attn.buf<tensor<64x64xf16>, 128>) {
+  // expected-error @below {{'attn.dot' op reads a transposed, which needs it in memory; got 'tensor<64x64xf16, #attn.frag<4, 1>>'}}
+  %0 = attn.dot %a trans_a, %b : (tensor<64x64xf16, #attn.frag<4, 1>>, !attn.buf<tensor<64x64xf16>, 128>) -> tensor<64x64xf32, #attn.frag<4, 1>>
   return
 }

@@ -97,3 +97,27 @@ attn.kernel @kernel attributes {schedule = #attn.schedule<tile = [64, 32], warps
   ^bb0(%t: i32, %i: i32, %h: i32, %b: i32):
   }
 }
+
+// What the backward needs: products of an operand stored the other way round, of operands in two places, sums in memory.
+!P = !attn.buf<tensor<64x128xbf16>, 128>
+!H = !attn.buf<tensor<64x64xbf16>, 128>
+!F = tensor<64x64xf32, #attn.frag<4, 1>>
+// CHECK-LABEL: func.func @backward
+// CHECK: attn.slice %{{.*}}[%{{.*}}] : <tensor<64x128xbf16>, 128> -> <tensor<64x64xbf16>, 128>
+// CHECK: attn.dot as "dQ" %{{.*}} trans_a, %{{.*}} : (!attn.buf<tensor<64x64xbf16>, 128>, !attn.buf<tensor<64x64xbf16>, 128>) -> tensor<64x64xf32, #attn.frag<4, 1>>
+// CHECK: attn.dot %{{.*}}, %{{.*}} trans_b then %{{.*}}, %{{.*}} plus %{{.*}} : (!attn.buf<tensor<64x64xbf16>, 128>, !attn.buf<tensor<64x64xbf16>, 128>, !attn.buf<tensor<64x64xbf16>, 128>, !attn.buf<tensor<64x64xbf16>, 128>, tensor<64x64xf32, #attn.frag<4, 1>>)
+// CHECK: attn.store add %{{.*}}, %{{.*}}[%{{.*}}] : tensor<64x64xf32, #attn.frag<4, 1>>, memref<?x64x64xf32>
+// CHECK: attn.store as "dQ" raw add %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] : tensor<64x64xf32, #attn.frag<4, 1>>, memref<?x?x64xf32>
+// CHECK: attn.load raw %{{.*}}[%{{.*}}, %{{.*}}] : memref<?x?x64xf32> -> tensor<64x64xf32, #attn.frag<4, 1>>
+// CHECK: attn.mask %{{.*}} where %{{.*}} otherwise 0.000000e+00 : tensor<64x64xf32, #attn.frag<4, 1>>, tensor<64x64xi1, #attn.frag<4, 1>>
+func.func @backward(%p: !P, %a: !H, %b: !H, %i: i32, %m: memref<?x64x64xf32>, %r: memref<?x?x64xf32>, %v: tensor<64x64xi1, #attn.frag<4, 1>>) {
+  %s = attn.slice %p[%i] : !P -> !H
+  %0 = attn.dot as "dQ" %a trans_a, %s : (!H, !H) -> !F
+  %1 = attn.dot %a, %b trans_b then %s, %b plus %0 : (!H, !H, !H, !H, !F) -> !F
+  attn.store add %1, %m[%i] : !F, memref<?x64x64xf32>
+  attn.store as "dQ" raw add %1, %r[%i, %i] : !F, memref<?x?x64xf32>
+  %2 = attn.load raw %r[%i, %i] : memref<?x?x64xf32> -> !F
+  %3 = attn.mask %2 where %v otherwise 0.0 : !F, tensor<64x64xi1, #attn.frag<4, 1>>
+  attn.store %3, %m[%i] : !F, memref<?x64x64xf32>
+  return
+}

@@ -37,6 +37,7 @@ constexpr float kNoKeyBelow = -0x1p99f;
 #define GET_ATTRDEF_CLASSES
 #include "attn/Dialect/Attn/IR/AttnAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES
+#include "attn/Dialect/Attn/IR/AttnInterfaces.h.inc"
 #include "attn/Dialect/Attn/IR/AttnTypes.h.inc"
 #define GET_OP_CLASSES
 #include "attn/Dialect/Attn/IR/AttnOps.h.inc"

@@ -96,7 +96,9 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     | `warps = [m, n]` | warps of a group along rows and columns | AssignFragments |
     | `groups` | groups that share the rows of a tile | PartitionRoles |
     | `regs = [p, c]` | registers of a thread that copies and of one that computes | PartitionRoles (setmaxnreg) |
-    | `depth = {q = 1, k = 2, v = 2}` | slots of each operand's ring (of `q`: for each group) | PartitionRoles |
+    | `grads = ["dK", "dV"]` | backward: the gradients that this nest makes; none in a forward | TileBackward |
+    | `depth = {q = 1, k = 2, v = 2, do = 2, ds = 2}` | slots of each operand's ring (of one that stays for a whole tile: for each group) | PartitionRoles |
+    | `hold = {q = 8, v = 4}` | k16 steps of an operand that stays in registers for a whole tile | AssignFragments |
     | `order = ["S", ..]` | how the steps of a sweep overlap | ScheduleSweep |
     | `skip` | how much, in powers of two, a row's maximum may grow before its accumulator is rescaled; 0: none | SkipRescale |
     | `out` | `alias`: results are staged over the drained ring of Q; `own`: in bytes of their own | PartitionRoles |
@@ -122,8 +124,9 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     | `pin X` | no later wait moves above the value that X feeds into the next step |
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$tile, ArrayRefParameter<"int64_t">:$warps, "int64_t":$groups,
-                        ArrayRefParameter<"int64_t">:$regs, "int64_t":$depth_q, "int64_t":$depth_k,
-                        "int64_t":$depth_v, ArrayRefParameter<"::mlir::StringAttr">:$order, "int64_t":$skip,
+                        ArrayRefParameter<"int64_t">:$regs, ArrayRefParameter<"::mlir::StringAttr">:$grads,
+                        "int64_t":$depth_q, "int64_t":$depth_k, "int64_t":$depth_v, "int64_t":$depth_do,
+                        "int64_t":$depth_ds, "int64_t":$hold_q, "int64_t":$hold_v, ArrayRefParameter<"::mlir::StringAttr">:$order, "int64_t":$skip,
                         "::attn::Staging":$out, "::attn::Seam":$seam, "int64_t":$blocks, "::attn::Tiling":$tiles, "int64_t":$section,
                         StringRefParameter<"from">:$from);
   let hasCustomAssemblyFormat = 1;
@@ -132,6 +135,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     int64_t getTileQueries() const { return getTile()[0]; }
     int64_t getTileKeys() const { return getTile()[1]; }
     int64_t getNumWarps() const { return getWarps()[0] * getWarps()[1]; }
+    /// Whether the nest makes the gradient `name` (dQ, dK or dV).
+    bool makes(::llvm::StringRef name) const;
     /// The same schedule with another `from`.
     ScheduleAttr withFrom(::llvm::StringRef from) const;
     /// One group, no overlap, one tile a block.

@@ -29,12 +29,16 @@ def Attn_Dialect : Dialect {
     void registerAttributes();
     void registerTypes();
 
-    /// On a module: the machine everything in it is compiled for; on a function or kernel: another one (`#attn.target`).
+    /// On a module: the machine everything in it is compiled for; on a function, a nest or a kernel: another one
+    /// (`#attn.target`).
     static constexpr ::llvm::StringLiteral kTargetAttr = "attn.target";
     /// On a module of family cpu at `llvm`: the processor its code is made for, by LLVM's name or `native` (a string).
     static constexpr ::llvm::StringLiteral kCpuAttr = "attn.cpu";
-    /// On a function at `tiled`: the schedule its loops were built from (`#attn.schedule`).
+    /// On a function at `tiled`, or on one of its nests: the schedule its loops were built from (`#attn.schedule`); the
+    /// nearest one counts.
     static constexpr ::llvm::StringLiteral kScheduleAttr = "attn.schedule";
+    /// On a nest of a function at `tiled`: which part of the work it is, a string; its kernel is named after it.
+    static constexpr ::llvm::StringLiteral kNestAttr = "attn.nest";
     /// On a function argument: the operand's name in the manifest, a string.
     static constexpr ::llvm::StringLiteral kNameAttr = "attn.name";
     /// On a function argument from `tiled` on: in, out, capture, scalar or workspace, a string.

@@ -9,9 +9,10 @@
 
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "attn/Dialect/Attn/IR/AttnAttrs.td"
+include "attn/Dialect/Attn/IR/AttnInterfaces.td"
 include "attn/Dialect/Attn/IR/AttnTypes.td"
 
-def Attn_SdpaOp : Attn_Op<"sdpa", [Pure]> {
+def Attn_SdpaOp : Attn_Op<"sdpa", [Pure, Attn_AttentionOp]> {
   let summary = "scaled dot-product attention";
   let description = [{
     `O = softmax(mask(score(scale * Q K^T))) V` and `LSE = log sum exp` of the same rows (natural log, f32), per batch
@@ -67,6 +68,13 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [Pure]> {
       } : (tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>) -> (tensor<?x?x?x64xf16>, tensor<?x?x?xf32>)
     ```
 
+    A schedule of one's own instead of the one the table has (otherwise `attn-choose-schedule` fills it in):
+
+    ```mlir
+    %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 schedule <tile = [128, 64], warps = [4, 1], depth = {q = 1, k = 2, v = 2}, tiles = single>
+      : (tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>) -> (tensor<?x?x?x64xf16>, tensor<?x?x?xf32>)
+    ```
+
     Keys of another document hidden (no named mask says so, hence `visible`):
 
     ```mlir
@@ -94,6 +102,45 @@ def Attn_SdpaOp : Attn_Op<"sdpa", [Pure]> {
   let hasCanonicalizer = 1;
 }
 
+def Attn_SdpaGradOp : Attn_Op<"sdpa_grad", [Pure, AttrSizedOperandSegments, Attn_AttentionOp]> {
+  let summary = "the gradients of scaled dot-product attention";
+  let description = [{
+    With `o, lse = attn.sdpa(q, k, v)` of the same scale, masks and regions, and `dout`, the gradient of some number with
+    respect to o (and `dlse`, with respect to lse): its gradients with respect to q, k and v. Nothing but o and lse is kept
+    of the forward; scores are computed again.
+
+    `score_grad` is the derivative of `score`: `(s: f32, b, h, q, k: i32, dz: f32) -> f32` is dz times the derivative at s
+    (`attn-derive-grad` writes it). Where a key is hidden it counts as 0, whatever it computes. A row without a key has
+    gradient 0 and adds nothing to others.
+
+    C1 to C18 as for `attn.sdpa`, with dq, dk and dv like q, k and v. C19: o, lse, dout and dlse are those of that forward:
+    dout like o, dlse like lse. C20: `score_grad` needs a `score`. C21: each schedule makes gradients (`grads`), each of dQ,
+    dK and dV is made once.
+
+    ```mlir
+    %dq, %dk, %dv = attn.sdpa_grad(%q, %k, %v, %o, %lse, %do) scale 0.125 mask [#attn.causal<bottom_right>]
+      : (tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>, tensor<?x?x?xf32>, tensor<?x?x?x64xf16>)
+      -> (tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>)
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$q, AnyRankedTensor:$k, AnyRankedTensor:$v, AnyRankedTensor:$o,
+                       AnyRankedTensor:$lse, AnyRankedTensor:$dout, Optional<AnyRankedTensor>:$dlse,
+                       Variadic<AnyType>:$captures, F32Attr:$scale, OptionalAttr<ArrayAttr>:$mask,
+                       OptionalAttr<TypedArrayAttrBase<Attn_ScheduleAttr, "list of schedules">>:$schedules);
+  let results = (outs AnyRankedTensor:$dq, AnyRankedTensor:$dk, AnyRankedTensor:$dv);
+  let regions = (region AnyRegion:$score, AnyRegion:$visible, AnyRegion:$scoreGrad);
+  let assemblyFormat = [{
+    `(` $q `,` $k `,` $v `,` $o `,` $lse `,` $dout (`,` $dlse^)? `)` `scale` $scale (`mask` $mask^)?
+    (`captures` `(` $captures^ `:` type($captures) `)`)? (`score` $score^)? (`visible` $visible^)?
+    (`score_grad` $scoreGrad^)? (`schedule` $schedules^)? attr-dict
+    `:` `(` type($q) `,` type($k) `,` type($v) `,` type($o) `,` type($lse) `,` type($dout) (`,` type($dlse)^)? `)`
+    `->` `(` type($dq) `,` type($dk) `,` type($dv) `)`
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
+}
+
 def Attn_GatherOp : Attn_Op<"gather", [Pure]> {
   let summary = "read captured values at computed indices";
   let description = [{
@@ -113,8 +160,8 @@ def Attn_GatherOp : Attn_Op<"gather", [Pure]> {
 }
 
 def Attn_YieldOp : Attn_Op<"yield", [Pure, ReturnLike, Terminator,
-                                     ParentOneOf<["::attn::SdpaOp", "::attn::SweepOp", "::attn::TilesOp",
-                                                  "::attn::RoleOp"]>]> {
+                                     ParentOneOf<["::attn::SdpaOp", "::attn::SdpaGradOp", "::attn::SweepOp",
+                                                  "::attn::TilesOp", "::attn::RoleOp"]>]> {
   let summary = "end of every region of this dialect";
   let description = [{
     What it carries depends on the op around it: a score or a visibility in `attn.sdpa`, the carried values in

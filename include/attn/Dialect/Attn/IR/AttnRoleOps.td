@@ -66,7 +66,7 @@ def Attn_AcquireOp : Attn_OrderedOp<"acquire"> {
 
 def Attn_Transport : Attn_Enum<"Transport", "how a copy travels", [
   I32EnumAttrCase<"CpAsync", 0, "cp_async">, I32EnumAttrCase<"Vector", 1, "vector">,
-  I32EnumAttrCase<"Tma", 2, "tma">]>;
+  I32EnumAttrCase<"Tma", 2, "tma">, I32EnumAttrCase<"Bulk", 3, "bulk">]>;
 def Attn_TransportAttr : EnumAttr<Attn_Dialect, Attn_Transport, "transport"> {
   let assemblyFormat = "$value";
 }
@@ -77,7 +77,8 @@ def Attn_CopyOp : Attn_OrderedOp<"copy", [AttrSizedOperandSegments]> {
     memref to buf (asynchronous with `cp_async`; it fills an item of a ring) or buf to memref (`vector`: the group's
     threads, 16 bytes each). `tma`: one thread hands a box to the tensor memory accelerator, through a tensor map in
     place of the memref; into a ring it fills an item, out of a buf it stays open until a `drain` (Y6). Out of range reads fill with 0, out of range writes are dropped; coordinates as in
-    `attn.load`. `if`: when false nothing is moved, the item still counts as filled. Y1: `fills` iff the destination is
+    `attn.load`. `bulk`: one thread moves a row of consecutive elements, all of them there (no bounds are looked at), into
+    a slot (Y8). `if`: when false nothing is moved, the item still counts as filled. Y1: `fills` iff the destination is
     a slot of that ring.
     Example: `attn.copy %k[%b, %h, %key] to %slot fills %K[%n] if %more via cp_async : memref<...>, !buf, !ring`.
   }];
@@ -89,6 +90,20 @@ def Attn_CopyOp : Attn_OrderedOp<"copy", [AttrSizedOperandSegments]> {
     $source (`[` $from^ `]`)? `to` $dest (`[` $into^ `]`)? (`fills` $ring^ `[` $item `]`)? (`if` $guard^)?
     `via` $via attr-dict `:` type($source) `,` type($dest) (`,` type($ring)^)?
   }];
+  let hasVerifier = 1;
+}
+
+def Attn_SliceOp : Attn_Op<"slice", [Pure]> {
+  let summary = "part of a tile in shared memory";
+  let description = [{
+    The panels (of span / element-size columns) of a swizzled buf from column `col` on, all rows of them: these bytes are
+    consecutive, so a slice is a buf like any other. N1: the result has the source's rows, element type and span.
+    N2: no more columns than the source. `col` is a multiple of a panel's columns.
+    Example: `%kc = attn.slice %k[%col] : !attn.buf<tensor<64x128xbf16>, 128> -> !attn.buf<tensor<64x64xbf16>, 128>`.
+  }];
+  let arguments = (ins Attn_BufType:$source, I32:$col);
+  let results = (outs Attn_BufType:$result);
+  let assemblyFormat = "$source `[` $col `]` attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 

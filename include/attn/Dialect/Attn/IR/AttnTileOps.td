@@ -32,24 +32,30 @@ def Attn_LoadOp : Attn_Op<"load"> {
   let description = [{
     The coordinates name the first element in the leading dimensions; the last one or two dimensions of the source are
     read from there into the result. What lies past the end of a dimension reads as 0, so a result may be wider than
-    its source (a head dimension of 40 in a tile of 48). `as` names the load for the schedule.
+    its source (a head dimension of 40 in a tile of 48). `as` names the load for the schedule. `raw`: the elements lie in
+    the order in which threads hold them (see `store`).
     Example: `%k = attn.load as "K" %K[%b, %h, %key] : memref<?x?x?x128xbf16, ...> -> tensor<64x128xbf16>`.
   }];
-  let arguments = (ins Arg<Attn_MemRefOrBuf, "", [MemRead]>:$source, Variadic<I32>:$at, OptionalAttr<StrAttr>:$label);
+  let arguments = (ins Arg<Attn_MemRefOrBuf, "", [MemRead]>:$source, Variadic<I32>:$at, OptionalAttr<StrAttr>:$label,
+                       UnitAttr:$raw);
   let results = (outs Attn_Tile:$result);
-  let assemblyFormat = "(`as` $label^)? $source (`[` $at^ `]`)? attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "(`as` $label^)? (`raw` $raw^)? $source (`[` $at^ `]`)? attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
 
 def Attn_StoreOp : Attn_Op<"store"> {
   let summary = "write a tile to memory";
   let description = [{
-    The reverse of `load`: what lies past the end of a dimension is not written.
+    The reverse of `load`: what lies past the end of a dimension is not written. `add`: added to what is there, an f32
+    memref, in no order among those who add (S6). `raw`: as `add`, an f32
+    memref with dense rows; blocks of 64 rows lie where they always do, but in each of them the elements are in the order
+    in which four warps (`#attn.frag<4, 1>`) hold them, so that nobody shuffles (S5: whole blocks). A piece of N columns at
+    column c starts c * 64 elements into its block, and has element 4 v + e of thread t at `(v 128 + t) 4 + e`.
     Example: `attn.store %o, %O[%b, %h, %row] : tensor<128x128xbf16>, memref<?x?x?x128xbf16, ...>`.
   }];
   let arguments = (ins Attn_Tile:$value, Arg<Attn_MemRefOrBuf, "", [MemWrite]>:$dest, Variadic<I32>:$at,
-                       OptionalAttr<StrAttr>:$label);
-  let assemblyFormat = "(`as` $label^)? $value `,` $dest (`[` $at^ `]`)? attr-dict `:` type($value) `,` type($dest)";
+                       OptionalAttr<StrAttr>:$label, UnitAttr:$add, UnitAttr:$raw);
+  let assemblyFormat = "(`as` $label^)? (`raw` $raw^)? (`add` $add^)? $value `,` $dest (`[` $at^ `]`)? attr-dict `:` type($value) `,` type($dest)";
   let hasVerifier = 1;
 }
 
@@ -57,23 +63,33 @@ def Attn_StoreOp : Attn_Op<"store"> {
 // Computing on tiles
 //===----------------------------------------------------------------------===//
 
-def Attn_DotOp : Attn_Op<"dot"> {
+def Attn_DotOp : Attn_Op<"dot", [AttrSizedOperandSegments]> {
   let summary = "matrix product of two tiles, f32 accumulation";
   let description = [{
-    `C[m, n] = sum over k of A[m, k] B[k, n] (+ acc[m, n])`. With `trans_b` B is stored [n][k]. From `partitioned` on,
-    B is a buf and A a buf or a 16-bit fragment. D1: shapes agree. D3: the target has an instruction for it. `async`:
-    the matrix instructions are issued as one group, and the result is pending until an `attn.await` (D8).
+    `C[m, n] = sum over k of A[m, k] B[k, n] (+ acc[m, n])`. With `trans_a` A is stored [k][m], with `trans_b` B [n][k].
+    `then` names a second pair to go on with, so that the sum over k may have its operands in two places. From
+    `partitioned` on, B is a buf and A a buf or a 16-bit fragment. D1: shapes agree. D3: the target has an instruction for
+    it. `async`: the matrix instructions are issued as one group, and the result is pending until an `attn.await` (D8).
+    D9: a fragment is never `trans_a`.
     Example: `%s = attn.dot as "S" %q, %k trans_b : (tensor<128x64xf16>, tensor<64x64xf16>) -> tensor<128x64xf32>`.
   }];
   let arguments = (ins Arg<Attn_TileOrBuf, "", [MemRead]>:$a, Arg<Attn_TileOrBuf, "", [MemRead]>:$b,
-                       Optional<Attn_Tile>:$acc, OptionalAttr<StrAttr>:$label, UnitAttr:$async, UnitAttr:$transB);
+                       Arg<Optional<Attn_TileOrBuf>, "", [MemRead]>:$a2, Arg<Optional<Attn_TileOrBuf>, "", [MemRead]>:$b2,
+                       Optional<Attn_Tile>:$acc, OptionalAttr<StrAttr>:$label, UnitAttr:$async, UnitAttr:$transA,
+                       UnitAttr:$transB);
   let results = (outs AnyTypeOf<[Attn_Tile, Attn_PendingType]>:$result);
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$a, "::mlir::Value":$b, "::mlir::Value":$acc,
+                                 "::mlir::StringAttr":$label, CArg<"bool", "false">:$async, CArg<"bool", "false">:$transB), [{
+    build($_builder, $_state, result, a, b, /*a2=*/::mlir::Value(), /*b2=*/::mlir::Value(), acc, label, async,
+          /*transA=*/false, transB);
+  }]>];
   let extraClassDeclaration = [{
     /// What is accumulated, pending or not.
     ::mlir::RankedTensorType getTile();
   }];
   let assemblyFormat = [{
-    (`as` $label^)? (`async` $async^)? $a `,` $b (`trans_b` $transB^)? (`plus` $acc^)? attr-dict `:` functional-type(operands, results)
+    (`as` $label^)? (`async` $async^)? $a (`trans_a` $transA^)? `,` $b (`trans_b` $transB^)?
+    (`then` $a2^ `,` $b2)? (`plus` $acc^)? attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }
@@ -121,12 +137,17 @@ def Attn_MaskOp : Attn_Op<"mask", [Pure, AllTypesMatch<["x", "result"]>]> {
   let summary = "hide scores that may not be seen";
   let description = [{
     `visible ? x : -2^100`. The value is finite, so a running maximum never becomes -inf and no loop needs a guard.
-    In the plain range of a sweep every mask is the identity, and SplitSweeps drops it there.
+    In the plain range of a sweep every mask is the identity, and SplitSweeps drops it there. `otherwise`: another value
+    for what is hidden (a gradient is 0 there).
     Example: `%m = attn.mask %s where %vis : tensor<128x64xf32>, tensor<128x64xi1>`.
   }];
-  let arguments = (ins Attn_Tile:$x, Attn_Tile:$visible);
+  let arguments = (ins Attn_Tile:$x, Attn_Tile:$visible, OptionalAttr<F32Attr>:$otherwise);
   let results = (outs Attn_Tile:$result);
-  let assemblyFormat = "$x `where` $visible attr-dict `:` type($x) `,` type($visible)";
+  let extraClassDeclaration = [{
+    /// What a hidden element becomes.
+    float getHidden() { return getOtherwise() ? getOtherwise()->convertToFloat() : kMaskedScore; }
+  }];
+  let assemblyFormat = "$x `where` $visible (`otherwise` $otherwise^)? attr-dict `:` type($x) `,` type($visible)";
   let hasVerifier = 1;
 }
 
@@ -231,13 +252,13 @@ def Attn_SectionOp : Attn_Op<"section", [Pure]> {
   let summary = "host: how many heads to walk together";
   let description = [{
     The largest divisor d of the product of `of` with d x `unit` <= budget, and 1 if there is none; `unit` is in bytes.
-    Host function only: the manifest repeats it as a rule, the runtime computes it. For a launch whose blocks fetch their
-    tiles the rule takes few heads whole, whatever the budget (docs/Rationale/GridMapping.md).
-    Example: `%s = attn.section of(%B, %H) unit(%bytes) budget 25165824`.
+    `whole`: a product of at most so many is taken as it is, whatever the budget (docs/Rationale/GridMapping.md).
+    Host function only: the manifest repeats it as a rule, the runtime computes it.
+    Example: `%s = attn.section of(%B, %H) unit(%bytes) budget 25165824 whole 66`.
   }];
-  let arguments = (ins Variadic<Index>:$of, Index:$unit, I64Attr:$budget);
+  let arguments = (ins Variadic<Index>:$of, Index:$unit, I64Attr:$budget, OptionalAttr<I64Attr>:$whole);
   let results = (outs I32:$result);
-  let assemblyFormat = "`of` `(` $of `)` `unit` `(` $unit `)` `budget` $budget attr-dict";
+  let assemblyFormat = "`of` `(` $of `)` `unit` `(` $unit `)` `budget` $budget (`whole` $whole^)? attr-dict";
   let hasVerifier = 1;
 }
 

@@ -28,6 +28,12 @@ inline TargetAttr requireTarget(mlir::Operation *op) {
   return target;
 }
 
+/// The same machine without its warpgroup instructions.
+inline TargetAttr asMmaSync(TargetAttr target) {
+  return TargetAttr::get(target.getContext(), target.getChip(), Family::MmaSync, target.getSmem(), target.getSmemSm(),
+                         target.getSms(), target.getRegs());
+}
+
 } // namespace attn
 
 #endif // ATTN_DIALECT_TARGET_H
