@@ -6,10 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Reference/Attention.h"
-#include "Panels.h"
+#include "Blocks.h"
 
 #include <atomic>
-#include <cmath>
 #include <limits>
 #include <optional>
 #include <thread>
@@ -19,40 +18,6 @@ namespace reference {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-/// Keys taken at a time: K and V chunks that fit in the second-level cache.
-constexpr int64_t chunkKeys = Evaluator::maxLanes;
-
-/// The keys some row of a block may see, and the key head they belong to.
-struct Window {
-  int64_t b, kvHead, first, last;
-  int64_t keys() const { return last - first; }
-};
-
-Window windowOf(const Problem &problem, const RowBlock &block) {
-  // Both ends of the key range grow with the row.
-  const int64_t first = problem.keyRange(block.begin).first, last = problem.keyRange(block.end - 1).second;
-  return {block.b, block.h / (problem.queryHeads() / problem.keyHeads()), first, std::max(first, last)};
-}
-
-/// q . k of a block's rows with its window's keys: rows x window.keys().
-template <typename T> std::vector<T> dots(const Problem &problem, const RowBlock &block, const Window &window) {
-  const int64_t depth = problem.headDim();
-  std::vector<T> queries(block.rows() * depth), result(block.rows() * window.keys());
-  for (int64_t row = 0; row < block.rows(); ++row)
-    for (int64_t d = 0; d < depth; ++d)
-      queries[row * depth + d] =
-          static_cast<T>(loadFloat(problem.q.type, problem.q.at(block.b, block.h, block.begin + row, d)));
-  Panels<T> panels;
-  for (int64_t first = 0; first < window.keys(); first += chunkKeys) {
-    const int64_t keys = std::min(chunkKeys, window.keys() - first);
-    panels.pack(depth, keys, [&](int64_t d, int64_t key) {
-      return loadFloat(problem.k.type, problem.k.at(window.b, window.kvHead, window.first + first + key, d));
-    });
-    panels.multiplyInto(queries.data(), depth, block.rows(), result.data() + first, window.keys());
-  }
-  return result;
-}
-
 /// Weights and outputs of a block's rows from their dots, in one arithmetic.
 template <typename T> class Rows {
 public:
@@ -65,26 +30,16 @@ public:
       visible.emplace(*problem.visible);
   }
 
-  /// Consumes `scores`; writes rows x Dv outputs and, if wanted, the rows' lse.
-  void finish(std::vector<T> scores, std::vector<double> &o, std::vector<double> *lse) {
-    for (int64_t row = 0; row < block.rows(); ++row) {
-      const double rowLse = weigh(block.begin + row, scores.data() + row * window.keys());
-      if (lse)
-        (*lse)[row] = rowLse;
-    }
+  /// Consumes `scores`; writes rows x Dv outputs and the rows' lse.
+  void finish(std::vector<T> scores, std::vector<double> &o, std::vector<double> &lse) {
+    for (int64_t row = 0; row < block.rows(); ++row)
+      lse[row] = weigh(block.begin + row, scores.data() + row * window.keys());
     const std::vector<T> sums = gather(scores);
     for (size_t i = 0; i < sums.size(); ++i)
       o[i] = roundTo(type, sums[i]);
   }
 
 private:
-  /// A score too large for the type stays as it is: were it an infinity, the
-  /// plain row would be meaningless and excuse any error.
-  double roundScore(double score) const {
-    const double rounded = roundTo(type, score);
-    return std::isinf(rounded) ? score : rounded;
-  }
-
   /// Turns one row of dots into weights and returns its lse. The weight of a
   /// key that is not seen is -0.0: it adds nothing, and can be told from the
   /// weight of a seen key that underflowed.
@@ -102,7 +57,7 @@ private:
       double scores[chunkKeys];
       bool isSeen[chunkKeys];
       for (int i = 0; i < count; ++i)
-        scores[i] = roundScore(T(problem.scale) * row[at + i]);
+        scores[i] = roundScore(type, T(problem.scale) * row[at + i]);
       std::fill(isSeen, isSeen + count, true);
       if (score)
         score->score(block.b, block.h, q, window.first + at, count, scores);
@@ -111,7 +66,7 @@ private:
       for (int i = 0; i < count; ++i) {
         // A score of -inf is as good as a mask.
         seen[at + i] = isSeen[i] && scores[i] != -infinity;
-        row[at + i] = static_cast<T>(roundScore(scores[i]));
+        row[at + i] = static_cast<T>(roundScore(type, scores[i]));
         if (seen[at + i])
           largest = std::max<double>(largest, row[at + i]);
       }
@@ -173,6 +128,12 @@ private:
 
 } // namespace
 
+Window windowOf(const Problem &problem, const RowBlock &block) {
+  // Both ends of the key range grow with the row.
+  const int64_t first = problem.keyRange(block.begin).first, last = problem.keyRange(block.end - 1).second;
+  return {block.b, block.h / (problem.queryHeads() / problem.keyHeads()), first, std::max(first, last)};
+}
+
 std::pair<int64_t, int64_t> Problem::keyRange(int64_t row) const {
   int64_t first = 0, last = keys();
   for (const NamedMask &mask : masks) {
@@ -217,18 +178,22 @@ std::string Problem::check() const {
 }
 
 RowResult compute(const Problem &problem, const RowBlock &block) {
-  const int64_t size = block.rows() * problem.valueDim();
-  RowResult result{std::vector<double>(size), std::vector<double>(size), std::vector<double>(block.rows(), -infinity)};
+  RowResult result;
+  result.exact.resize(block.rows() * problem.valueDim());
+  result.plain.resize(result.exact.size());
+  result.lse.assign(block.rows(), -infinity);
+  result.plainLse = result.lse;
   if (block.rows() == 0)
     return result;
   const Window window = windowOf(problem, block);
   const ElementType type = problem.q.type;
-  std::vector<double> exactDots = dots<double>(problem, block, window);
+  std::vector<double> exactDots = dots<double>(problem.q, block, problem.k, window);
   if (type == ElementType::f32)
-    Rows<float>(problem, block, window, type).finish(dots<float>(problem, block, window), result.plain, nullptr);
+    Rows<float>(problem, block, window, type)
+        .finish(dots<float>(problem.q, block, problem.k, window), result.plain, result.plainLse);
   else
-    Rows<double>(problem, block, window, type).finish(exactDots, result.plain, nullptr);
-  Rows<double>(problem, block, window, ElementType::f64).finish(std::move(exactDots), result.exact, &result.lse);
+    Rows<double>(problem, block, window, type).finish(exactDots, result.plain, result.plainLse);
+  Rows<double>(problem, block, window, ElementType::f64).finish(std::move(exactDots), result.exact, result.lse);
   return result;
 }
 

@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Instructions.h"
-#include "attn/Reference/Program.h"
+#include "Lanes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,24 +15,7 @@
 namespace attn {
 namespace reference {
 
-/// What each value holds: floats in `f`, integers in `i`, sign-extended.
-struct Evaluator::Lanes {
-  struct Value {
-    double f[maxLanes];
-    int64_t i[maxLanes];
-  };
-  std::vector<Value> values;
-  int count = 0;
-};
-
 namespace {
-
-/// An operand read lane by lane; a value with a single lane is repeated.
-template <typename T> struct Operand {
-  const T *lanes;
-  int step;
-  T operator[](int lane) const { return lanes[lane * step]; }
-};
 
 uint64_t asUnsigned(ElementType type, int64_t value) {
   const int bits = bitWidth(type);

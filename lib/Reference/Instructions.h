@@ -53,6 +53,7 @@ struct Instruction {
   int64_t integer = 0;     ///< of an integer constant
   View source;             ///< of a gather or a capture
   bool perKey = false;     ///< one lane per key, otherwise one lane
+  bool ofScore = false;    ///< a float that changes with the score
 };
 
 } // namespace reference

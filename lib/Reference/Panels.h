@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Reference is only useful if people wait for it, so its two products are
-// register-blocked. Each sum still runs over its terms in their order, in one
-// accumulator: what is computed is the naive triple loop's result, bit for bit.
+// register-blocked and use the machine's widest vectors. Each sum still runs over
+// its terms in their order, in one accumulator, a multiplication and an addition
+// apart: what is computed is the naive triple loop's result, bit for bit, on any
+// machine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,13 +23,22 @@
 namespace attn {
 namespace reference {
 
+constexpr int64_t panelWidth = 8;
+/// Rows taken at a time: as many sums in flight as hide the latency of an addition.
+constexpr int64_t panelRows = 8;
+
+/// c (panelRows x `used` columns, row stride ldc) += a (panelRows x depth, row stride lda) * panel (depth x 8).
+void multiplyPanel(const double *a, int64_t lda, const double *panel, int64_t depth, double *c, int64_t ldc,
+                   int64_t used);
+void multiplyPanel(const float *a, int64_t lda, const float *panel, int64_t depth, float *c, int64_t ldc, int64_t used);
+
 /// A depth x columns matrix stored as panels of 8 columns, each panel
 /// depth x 8, the last one padded with zeros:
 ///
 ///     panel 0: b[0][0..7] b[1][0..7] ...   panel 1: b[0][8..15] ...
 template <typename T> class Panels {
 public:
-  static constexpr int64_t width = 8;
+  static constexpr int64_t width = panelWidth;
 
   template <typename Get> void pack(int64_t newDepth, int64_t newColumns, Get get) {
     depth = newDepth;
@@ -47,32 +58,20 @@ public:
     for (int64_t first = 0; first < columns; first += width) {
       const T *panel = data.data() + first * depth;
       const int64_t used = std::min(width, columns - first);
-      for (int64_t row = 0; row < rows; row += 4) {
-        const int64_t usedRows = std::min<int64_t>(4, rows - row);
-        if (usedRows == 4)
-          block<4>(a + row * lda, lda, panel, c + row * ldc + first, ldc, used);
-        else
-          for (int64_t r = row; r < rows; ++r)
-            block<1>(a + r * lda, lda, panel, c + r * ldc + first, ldc, used);
-      }
+      int64_t row = 0;
+      for (; row + panelRows <= rows; row += panelRows)
+        multiplyPanel(a + row * lda, lda, panel, depth, c + row * ldc + first, ldc, used);
+      for (; row < rows; ++row)
+        for (int64_t i = 0; i < used; ++i) {
+          T sum = c[row * ldc + first + i];
+          for (int64_t d = 0; d < depth; ++d)
+            sum += a[row * lda + d] * panel[d * width + i];
+          c[row * ldc + first + i] = sum;
+        }
     }
   }
 
 private:
-  template <int R> void block(const T *a, int64_t lda, const T *panel, T *c, int64_t ldc, int64_t used) const {
-    T sum[R][width];
-    for (int r = 0; r < R; ++r)
-      for (int64_t i = 0; i < width; ++i)
-        sum[r][i] = i < used ? c[r * ldc + i] : T(0);
-    for (int64_t d = 0; d < depth; ++d)
-      for (int r = 0; r < R; ++r)
-        for (int64_t i = 0; i < width; ++i)
-          sum[r][i] += a[r * lda + d] * panel[d * width + i];
-    for (int r = 0; r < R; ++r)
-      for (int64_t i = 0; i < used; ++i)
-        c[r * ldc + i] = sum[r][i];
-  }
-
   std::vector<T> data;
   int64_t depth = 0, columns = 0;
 };

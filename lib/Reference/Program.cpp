@@ -107,8 +107,10 @@ Program::Program(Kind kind) : programKind(kind) {
   if (kind == Kind::Score) {
     argument.type = ElementType::f32;
     argument.perKey = true;
+    argument.ofScore = true;
     values.push_back(argument);
   }
+  argument.ofScore = false;
   argument.type = ElementType::i32;
   argument.perKey = false;
   for (int i = 0; i < 3; ++i) // b, h, q
@@ -171,6 +173,12 @@ std::string Program::append(const ValueText &text, const Captures &captures) {
   }
   if (std::string wrong = checkTypes(shape, value, values); !wrong.empty())
     return where + wrong;
+
+  // An integer made of a score, by a cast or by a comparison, is flat between its steps.
+  const bool readsScore = std::any_of(value.in.begin(), value.in.end(), [&](int i) { return values[i].ofScore; });
+  value.ofScore = readsScore && isFloat(value.type);
+  if (readsScore && value.op == Op::Bitcast && noSlope.empty())
+    noSlope = where + "has no derivative, and the score region applies it to the score";
 
   // A constant is the number its type can hold, however the text spelled it.
   value.value = roundTo(value.type, text.value);

@@ -30,6 +30,10 @@ namespace reference {
 /// summation cost it a few units in the last place: there, noise is
 /// 2^-19 max|ref| + 2^-22, and unit 2^-19.
 ///
+/// Elements of gradients are sums of terms that may cancel. What rounding each
+/// term once comes to in a column (RowResult::rounding) is allowed besides: in the
+/// first line, and half of its root mean square in the second.
+///
 /// lse: |lse - ref| <= 1e-5 max(1, |ref|), infinities equal.
 /// A NaN or an infinity on one side alone is wrong.
 class Judge {

@@ -12,6 +12,7 @@
 #include "attn/Reference/Program.h"
 
 #include <functional>
+#include <optional>
 
 namespace attn {
 namespace reference {
@@ -60,11 +61,13 @@ struct RowBlock {
   int64_t rows() const { return end - begin; }
 };
 
-/// What a block of rows comes to, rows x Dv and rows.
+/// What a block of rows comes to: rows of o or of a gradient.
 struct RowResult {
-  std::vector<double> exact; ///< o in double
-  std::vector<double> plain; ///< o as a plain implementation in q's type has it
-  std::vector<double> lse;   ///< natural logarithm, in double
+  std::vector<double> exact;    ///< in double
+  std::vector<double> plain;    ///< as a plain implementation in q's type has it
+  std::vector<double> lse;      ///< of each row, in double; natural logarithm. Empty for gradients
+  std::vector<double> plainLse; ///< of the plain implementation
+  std::vector<double> rounding; ///< of gradients, by column: what rounding each term of a sum once comes to
 };
 
 /// Exact rows, and the rows of the yardstick of accuracy: attention written
@@ -85,6 +88,13 @@ void parallelFor(int64_t count, int threads, const std::function<void(int64_t)> 
 /// Writes o (B, Hq, Sq, Dv) and lse (B, Hq, Sq).
 void naiveFloat(const Problem &shape, const float *q, const float *k, const float *v, float *o, float *lse,
                 int threads);
+
+/// The same for the backward: all tensors dense, dQ, dK and dV are written.
+struct FloatGradients {
+  const float *q, *k, *v, *o, *lse, *dO;
+  float *dQ, *dK, *dV;
+};
+void naiveFloatGradients(const Problem &shape, const FloatGradients &tensors, int threads);
 
 } // namespace reference
 } // namespace attn

@@ -63,11 +63,15 @@ public:
   /// Says which value the region yields. Returns what is wrong, or "".
   std::string yield(int value);
 
+  /// Why the region cannot be differentiated by the score, naming the operation, or "".
+  const std::string &notDifferentiable() const { return noSlope; }
+
   const std::vector<Instruction> &instructions() const { return values; }
   int yielded() const { return yieldValue; }
 
 private:
   Kind programKind;
+  std::string noSlope;
   std::vector<Instruction> values; ///< arguments included
   int yieldValue = 0;
 };
@@ -83,11 +87,15 @@ public:
 
   /// Scores of keys [k, k + count), count <= maxLanes, replaced by the region's.
   void score(int64_t b, int64_t h, int64_t q, int64_t k, int count, double *scores);
+  /// The same, and the derivative of each new score by the old one. Captured and gathered numbers are constants;
+  /// rounding to a narrower type has slope 1, a step (floor, a cast to an integer) has slope 0.
+  void score(int64_t b, int64_t h, int64_t q, int64_t k, int count, double *scores, double *slopes);
   /// visible[i] &= the region's answer for key k + i.
   void visible(int64_t b, int64_t h, int64_t q, int64_t k, int count, bool *visible);
 
 private:
   void run();
+  void derive(); ///< after run()
   struct Lanes;
 
   const Program &program;
