@@ -13,95 +13,27 @@
 //   end of the body        K[t + 1] V[t + 1]              next trip:     K[t] V[t]       the same: fixed point
 //   behind the loop        K[n] V[n]                      n the upper bound, where the next loop's t starts
 //
+// A fetch ahead is guarded: `copy .. fills K[t + 1] if t + 1 < n`. Behind a loop that ends at n such an item is not
+// there, and its slot is free; its group is open all the same, since an unwanted copy is an empty group.
+//
 //===----------------------------------------------------------------------===//
 
 #include "attn/Analysis/InFlight.h"
 
+#include "InFlightState.h"
 #include "attn/Analysis/SharedAllocs.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/STLExtras.h"
-
-#include <map>
-#include <set>
 
 using namespace mlir;
 using namespace attn;
+using namespace attn::inflight;
 
 namespace {
-/// base + offset.
-struct Number {
-  const void *base = nullptr;
-  int64_t offset = 0;
-
-  static Number of(Value value);
-  bool operator<(const Number &other) const { return std::tie(base, offset) < std::tie(other.base, other.offset); }
-  bool operator==(const Number &other) const { return base == other.base && offset == other.offset; }
-};
-
-/// An item of a ring.
-struct Item {
-  Operation *ring; ///< its alloc
-  Number number;
-
-  bool operator<(const Item &other) const { return std::tie(ring, number) < std::tie(other.ring, other.number); }
-  bool operator==(const Item &other) const { return ring == other.ring && number == other.number; }
-};
-
-enum class Slot { Filled, Waited };
-
-struct State {
-  std::vector<Item> queue;           ///< open groups of cp.async, oldest first
-  std::map<Item, Slot> slots;        ///< filled and not released
-  std::set<Item> released;           ///< released, and no sync since
-  std::set<Operation *> written;     ///< bufs stored to, and no sync since
-  std::set<Operation *> beingCopied; ///< bufs read, and no sync since
-
-  auto tie() const { return std::tie(queue, slots, released, written, beingCopied); }
-  bool operator<(const State &other) const { return tie() < other.tie(); }
-  bool operator==(const State &other) const { return tie() == other.tie(); }
-
-  /// Every warp has come this far.
-  void sync() {
-    released.clear();
-    written.clear();
-    beingCopied.clear();
-  }
-};
-using States = std::set<State>;
-
 /// Trips after which a loop must repeat itself, and states a point may have. Pipelines are a few items deep.
 constexpr int kMaxTrips = 32;
 constexpr size_t kMaxStates = 64;
 } // namespace
-
-Number Number::of(Value value) {
-  Number number;
-  while (true) {
-    APInt constant;
-    if (matchPattern(value, m_ConstantInt(&constant))) {
-      number.offset += constant.getSExtValue();
-      return number;
-    }
-    if (auto add = value.getDefiningOp<arith::AddIOp>()) {
-      if (matchPattern(add.getRhs(), m_ConstantInt(&constant))) {
-        number.offset += constant.getSExtValue();
-        value = add.getLhs();
-        continue;
-      }
-    }
-    if (auto sub = value.getDefiningOp<arith::SubIOp>()) {
-      if (matchPattern(sub.getRhs(), m_ConstantInt(&constant))) {
-        number.offset -= constant.getSExtValue();
-        value = sub.getLhs();
-        continue;
-      }
-    }
-    number.base = value.getAsOpaquePointer();
-    return number;
-  }
-}
 
 namespace attn {
 class RoleWalk {
@@ -165,7 +97,7 @@ void RoleWalk::fill(CopyOp copy, State &state) {
   for (Operation *buf : llvm::concat<Operation *const>(state.written, state.beingCopied))
     if (regions.lookup(buf) == regions.lookup(item.ring))
       problem(copy, "overwrites a buf in the same bytes that other warps may still use: no sync in between");
-  state.slots[item] = Slot::Filled;
+  state.slots[item] = {/*waited=*/false, boundOf(copy)};
   if (copy.getVia() == Transport::CpAsync)
     state.queue.push_back(item);
 }
@@ -176,7 +108,7 @@ void RoleWalk::wait(WaitOp wait, State &state) {
   if (slot == state.slots.end()) {
     problem(wait, "waits for " + name(item) + " that no copy fills before");
   } else {
-    slot->second = Slot::Waited;
+    slot->second.waited = true;
     auto group = llvm::find(state.queue, item);
     // An older wait may have seen this group done already; then all that are open are younger.
     int64_t younger = group == state.queue.end() ? state.queue.size() : std::distance(group, state.queue.end()) - 1;
@@ -192,7 +124,7 @@ void RoleWalk::wait(WaitOp wait, State &state) {
 void RoleWalk::release(ReleaseOp release, State &state) {
   Item item{release.getRing().getDefiningOp(), Number::of(release.getItem())};
   auto slot = state.slots.find(item);
-  if (slot == state.slots.end() || slot->second != Slot::Waited)
+  if (slot == state.slots.end() || !slot->second.waited)
     return problem(release, "releases " + name(item) + " that is not waited for, or released before");
   state.slots.erase(slot);
   state.released.insert(item);
@@ -225,7 +157,7 @@ void RoleWalk::step(Operation *op, State &state) {
       continue;
     Item item{source.getRing().getDefiningOp(), Number::of(source.getItem())};
     auto slot = state.slots.find(item);
-    if (slot == state.slots.end() || slot->second != Slot::Waited)
+    if (slot == state.slots.end() || !slot->second.waited)
       problem(op, "reads " + name(item) + " after its release");
   }
   if (auto copy = dyn_cast<CopyOp>(op)) {
@@ -255,36 +187,19 @@ void RoleWalk::step(Operation *op, State &state) {
 // Paths
 //===----------------------------------------------------------------------===//
 
-/// Items of the rings in `rings` with numbers from + x become to + x.
-static State renumber(const State &state, const llvm::SmallPtrSetImpl<Operation *> &rings, Number from, Number to) {
-  auto map = [&](Item item) {
-    if (rings.contains(item.ring) && item.number.base == from.base)
-      item.number = {to.base, item.number.offset - from.offset + to.offset};
-    return item;
-  };
-  State mapped = state;
-  mapped.slots.clear();
-  mapped.released.clear();
-  for (Item &item : mapped.queue)
-    item = map(item);
-  for (auto &[item, slot] : state.slots)
-    mapped.slots[map(item)] = slot;
-  for (const Item &item : state.released)
-    mapped.released.insert(map(item));
-  return mapped;
-}
-
 States RoleWalk::walkLoop(Block &body, Value counter, Number first, Number end, bool atLeastOnce, States states) {
   Number t{counter.getAsOpaquePointer(), 0};
-  llvm::SmallPtrSet<Operation *, 4> rings;
+  llvm::SmallPtrSet<Operation *, 4> rings, ending; // numbered by t; those of which nothing is fetched beyond `end`
   auto count = [&](Value ring, Value item) {
     if (ring && Number::of(item).base == t.base)
       rings.insert(ring.getDefiningOp());
   };
   body.walk([&](Operation *op) {
-    if (auto copy = dyn_cast<CopyOp>(op))
+    if (auto copy = dyn_cast<CopyOp>(op)) {
       count(copy.getRing(), copy.getItem());
-    else if (auto wait = dyn_cast<WaitOp>(op))
+      if (copy.getRing() && boundOf(copy) == end)
+        ending.insert(copy.getRing().getDefiningOp());
+    } else if (auto wait = dyn_cast<WaitOp>(op))
       count(wait.getRing(), wait.getItem());
     else if (auto release = dyn_cast<ReleaseOp>(op))
       count(release.getRing(), release.getItem());
@@ -296,7 +211,8 @@ States RoleWalk::walkLoop(Block &body, Value counter, Number first, Number end, 
     return out;
   };
 
-  States heads = renumberAll(states, first, t), ends;
+  const States entries = renumberAll(states, first, t);
+  States heads = entries, ends;
   for (int trip = 0;; ++trip) {
     if (trip == kMaxTrips || heads.size() > kMaxStates) {
       problem(body.getParentOp(), "has rings whose items do not repeat from one trip to the next");
@@ -309,15 +225,25 @@ States RoleWalk::walkLoop(Block &body, Value counter, Number first, Number end, 
     if (heads.size() == known)
       break;
   }
-  return renumberAll(atLeastOnce ? ends : heads, t, end);
+  // No trip at all: not of the last loop of a sweep, while item 0, which is fetched without asking, waits (W1).
+  States behind = std::move(ends);
+  for (const State &state : entries)
+    if (!atLeastOnce && llvm::none_of(state.slots, [&](const auto &held) {
+          return held.first.number == t && ending.contains(held.first.ring) && !held.second.waited &&
+                 !held.second.below;
+        }))
+      behind.insert(state);
+  States left;
+  for (const State &state : renumberAll(behind, t, end))
+    left.insert(withoutUnwanted(state, end));
+  return left;
 }
 
 States RoleWalk::walk(Block &block, States states) {
   for (Operation &op : block) {
     if (auto sweep = dyn_cast<SweepOp>(op)) {
-      // t counts from 0; where it ends has no value of its own.
       Block &body = sweep.getBody().front();
-      states = walkLoop(body, body.getArgument(0), Number{}, Number{&op, 0}, /*atLeastOnce=*/true, std::move(states));
+      states = walkLoop(body, body.getArgument(0), Number{}, endOf(sweep), /*atLeastOnce=*/true, std::move(states));
       continue;
     }
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
@@ -352,7 +278,7 @@ InFlight::InFlight(RoleOp role) {
     return;
   for (const State &state : ends)
     for (auto &[item, slot] : state.slots)
-      if (slot == Slot::Waited) {
+      if (slot.waited) {
         problems.push_back({item.ring, "has an item that is waited for and never released"});
         return;
       }

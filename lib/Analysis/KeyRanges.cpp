@@ -54,6 +54,15 @@ SmallVector<MaskAtom> attn::getMaskAtoms(ArrayAttr masks) {
   return atoms;
 }
 
+SmallVector<MaskAtom> attn::transposeAtoms(ArrayRef<MaskAtom> atoms) {
+  SmallVector<MaskAtom> transposed;
+  for (const MaskAtom &atom : atoms) {
+    assert(atom.query && "a bound that does not move with the query is none on the query");
+    transposed.push_back({atom.key, atom.query, -atom.diagonal, atom.constant});
+  }
+  return transposed;
+}
+
 //===----------------------------------------------------------------------===//
 // Two machines for one set of formulas
 //===----------------------------------------------------------------------===//
@@ -73,8 +82,10 @@ struct IntArith {
   V sub(V a, V b) { return check(a - b); }
   V min(V a, V b) { return std::min(a, b); }
   V max(V a, V b) { return std::max(a, b); }
+  V mul(V a, V b) { return check(a * b); }
   V floorDiv(V a, V b) { return llvm::divideFloorSigned(a, b); }
   V ceilDiv(V a, V b) { return llvm::divideCeilSigned(a, b); }
+  V selectGreater(V a, V b, V yes, V no) { return a > b ? yes : no; }
 };
 
 /// i32 operations, one constant op per value.
@@ -97,18 +108,24 @@ struct BuildArith {
   V sub(V x, V y) { return isZero(y) ? x : arith::SubIOp::create(b, loc, x, y).getResult(); }
   V min(V x, V y) { return arith::MinSIOp::create(b, loc, x, y); }
   V max(V x, V y) { return arith::MaxSIOp::create(b, loc, x, y); }
+  V mul(V x, V y) { return arith::MulIOp::create(b, loc, x, y); }
   V floorDiv(V x, V y) { return arith::FloorDivSIOp::create(b, loc, x, y); }
   V ceilDiv(V x, V y) { return arith::CeilDivSIOp::create(b, loc, x, y); }
+  V selectGreater(V x, V y, V yes, V no) {
+    Value greater = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, x, y);
+    return arith::SelectOp::create(b, loc, greater, yes, no);
+  }
 };
 
-/// The formulas.
+/// The formulas, in the words of the forward: for a tile of queries (`row`) that looks for keys.
 template <typename Arith> struct RangeBuilder {
   using V = typename Arith::V;
   Arith &a;
   ArrayRef<MaskAtom> atoms;
   TileShape tile;
   V row, queryLength, keyLength;
-  std::optional<V> off, rowEnd;
+  MaskedEnds ends = {};
+  std::optional<V> off = {}, rowEnd = {};
 
   /// Sk - Sq: how far a bottom-right diagonal is shifted.
   V getOff() {
@@ -155,10 +172,12 @@ template <typename Arith> struct RangeBuilder {
     // Keys below `seenEnd` may be visible, keys in [fullBegin, fullEnd) are visible to every row.
     V seenEnd = keyLength, fullEnd = keyLength;
     std::optional<V> seenBegin, fullBegin;
-    bool upper = false;
+    bool upper = llvm::any_of(atoms, [](const MaskAtom &atom) { return atom.isUpper(); });
+    // Where nothing hides keys past the end, they fill their tile.
+    if (!ends.keys && upper && mode == RangeMode::Full)
+      fullEnd = a.mul(a.ceilDiv(keyLength, keys), keys);
     for (const MaskAtom &atom : atoms) {
       if (atom.isUpper()) {
-        upper = true;
         seenEnd = a.min(boundOver(atom, /*weakest=*/true, 1), seenEnd);
         if (mode == RangeMode::Full)
           fullEnd = a.min(boundOver(atom, /*weakest=*/false, 1), fullEnd);
@@ -186,11 +205,16 @@ template <typename Arith> struct RangeBuilder {
 
     // floor(fullEnd) <= ceil(seenEnd) <= hi, and ceil(fullBegin) >= floor(seenBegin) >= lo; where seenBegin < 0 the
     // maximum with lo does it.
-    V plainHi = a.floorDiv(fullEnd, keys), plainLo = lo;
+    V plainHi = ends.keys || upper ? a.floorDiv(fullEnd, keys) : hi, plainLo = lo;
     if (fullBegin)
       plainLo = a.min(a.max(a.ceilDiv(*fullBegin, keys), lo), hi);
-    if (fullBegin || upper)
+    if ((fullBegin && ends.keys) || upper)
       plainHi = a.max(plainHi, plainLo);
+    if (ends.queries) {
+      V end = a.add(row, a.constant(tile.queries));
+      plainLo = a.selectGreater(end, queryLength, hi, plainLo);
+      plainHi = a.selectGreater(end, queryLength, hi, plainHi);
+    }
     return {lo, hi, plainLo, plainHi};
   }
 };
@@ -203,7 +227,7 @@ template <typename Arith> struct RangeBuilder {
 std::optional<KeyRange<int64_t>> attn::evaluateKeyRange(ArrayRef<MaskAtom> atoms, RangeMode mode, TileShape tile,
                                                         int64_t row, int64_t queryLength, int64_t keyLength) {
   IntArith arith;
-  RangeBuilder<IntArith> range{arith, atoms, tile, row, queryLength, keyLength, {}, {}};
+  RangeBuilder<IntArith> range{arith, atoms, tile, row, queryLength, keyLength};
   KeyRange<int64_t> result = range.build(mode);
   if (arith.overflow)
     return std::nullopt;
@@ -213,13 +237,33 @@ std::optional<KeyRange<int64_t>> attn::evaluateKeyRange(ArrayRef<MaskAtom> atoms
 KeyRange<Value> attn::buildKeyRange(OpBuilder &builder, Location loc, ArrayRef<MaskAtom> atoms, RangeMode mode,
                                     TileShape tile, Value row, Value queryLength, Value keyLength) {
   BuildArith arith(builder, loc);
-  RangeBuilder<BuildArith> range{arith, atoms, tile, row, queryLength, keyLength, {}, {}};
+  RangeBuilder<BuildArith> range{arith, atoms, tile, row, queryLength, keyLength};
+  return range.build(mode);
+}
+
+std::optional<KeyRange<int64_t>> attn::evaluateQueryRange(ArrayRef<MaskAtom> atoms, RangeMode mode, TileShape tile,
+                                                          MaskedEnds ends, int64_t key, int64_t queryLength,
+                                                          int64_t keyLength) {
+  IntArith arith;
+  SmallVector<MaskAtom> transposed = transposeAtoms(atoms);
+  RangeBuilder<IntArith> range{arith, transposed, tile.transposed(), key, keyLength, queryLength, ends.transposed()};
+  KeyRange<int64_t> result = range.build(mode);
+  if (arith.overflow)
+    return std::nullopt;
+  return result;
+}
+
+KeyRange<Value> attn::buildQueryRange(OpBuilder &builder, Location loc, ArrayRef<MaskAtom> atoms, RangeMode mode,
+                                      TileShape tile, MaskedEnds ends, Value key, Value queryLength, Value keyLength) {
+  BuildArith arith(builder, loc);
+  SmallVector<MaskAtom> transposed = transposeAtoms(atoms);
+  RangeBuilder<BuildArith> range{arith, transposed, tile.transposed(), key, keyLength, queryLength, ends.transposed()};
   return range.build(mode);
 }
 
 Value attn::buildBoundAt(OpBuilder &builder, Location loc, const MaskAtom &atom, Value row, Value queryLength,
                          Value keyLength) {
   BuildArith arith(builder, loc);
-  RangeBuilder<BuildArith> range{arith, {}, {}, row, queryLength, keyLength, {}, {}};
+  RangeBuilder<BuildArith> range{arith, {}, {}, row, queryLength, keyLength};
   return range.boundAt(atom, row, /*extra=*/0);
 }

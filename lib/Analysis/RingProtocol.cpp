@@ -8,8 +8,10 @@
 #include "attn/Analysis/RingProtocol.h"
 
 #include "attn/Analysis/RoleTrace.h"
+#include "attn/Analysis/SharedAllocs.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallSet.h"
 
 #include <map>
 
@@ -31,7 +33,9 @@ struct Party {
 struct ItemState {
   Operation *filledBy = nullptr, *releasedBy = nullptr;
   bool read = false;
-  int64_t released = 0; ///< by so many warps
+  int64_t released = 0;              ///< by so many warps
+  int64_t parts = 0;                 ///< of an exchange: filled by so many groups
+  llvm::SmallSet<int64_t, 4> groups; ///< of an exchange: those that wait for it
 };
 
 /// All parties of a kernel, run side by side.
@@ -45,6 +49,8 @@ public:
 private:
   bool step(Party &party);
   bool step(Party &party, const RoleEvent &event);
+  bool stepExchange(Party &party, const RoleEvent &event);
+  void checkMet(const Party &party, const RoleEvent &event);
   bool explainWait(const Party &party);
   void explain();
   void checkEnd();
@@ -97,6 +103,8 @@ bool Trial::step(Party &party, const RoleEvent &event) {
   default:
     break;
   }
+  if (isExchange(ringOf(event.ring)) && event.kind != RoleEvent::Release)
+    return stepExchange(party, event);
   ItemState &item = items[{event.ring, event.item}];
   switch (event.kind) {
   case RoleEvent::Acquire: {
@@ -120,6 +128,46 @@ bool Trial::step(Party &party, const RoleEvent &event) {
   default:
     llvm_unreachable("turns are done");
   }
+}
+
+/// Every group fills its part, and at the wait all groups meet: that is the only barrier.
+bool Trial::stepExchange(Party &party, const RoleEvent &event) {
+  const int64_t groups = party.role.getGroups();
+  ItemState &item = items[{event.ring, event.item}];
+  if (event.kind == RoleEvent::Acquire) {
+    checkMet(party, event);
+  } else if (event.kind == RoleEvent::Fill) {
+    if (++item.parts > groups)
+      problem(event.op, "fills " + name(event.ring, event.item) + " a second time");
+    item.filledBy = event.op;
+  } else {
+    item.groups.insert(party.group);
+    item.read |= item.parts == groups;
+    return item.parts == groups && static_cast<int64_t>(item.groups.size()) == groups;
+  }
+  return true;
+}
+
+/// Nobody waits for a slot of an exchange: of the items a group has waited for before it fills one, all groups must
+/// have filled the last after they were done with what was in the slot.
+void Trial::checkMet(const Party &party, const RoleEvent &event) {
+  const int64_t before = event.item - depthOf(event.ring);
+  if (before < 0)
+    return;
+  auto find = [&](const Party &who, RoleEvent::Kind kind, int64_t item) {
+    return llvm::find_if(who.trace.events,
+                         [&](const RoleEvent &e) { return e.kind == kind && e.ring == event.ring && e.item == item; });
+  };
+  const RoleEvent *met = nullptr;
+  for (const RoleEvent &e : ArrayRef(party.trace.events).take_front(party.next))
+    if (e.kind == RoleEvent::Wait && e.ring == event.ring)
+      met = &e;
+  for (const Party &other : parties)
+    if (other.role == party.role &&
+        (!met || find(other, RoleEvent::Release, before) >= find(other, RoleEvent::Fill, met->item)))
+      problem(event.op, "fills the slot of " + name(event.ring, before) +
+                            ", which another group may still read: of no item in between all groups wait for have all "
+                            "filled their part since their release");
 }
 
 bool Trial::step(Party &party) {
@@ -257,7 +305,8 @@ static std::pair<unsigned, unsigned> findRows(KernelOp kernel) {
   return rows.value_or(std::pair(0u, 2u));
 }
 
-/// Arguments are (batch, heads, rows, columns) or start so. One batch; all but those at `rowsAt` have `keys` rows.
+/// Arguments are (batch, heads, rows, columns) or start so. One batch; all but those at `rowsAt` have `keys` rows; the
+/// first one, which has the queries, has twice as many heads if there are several.
 static TrialSizes sizesFor(KernelOp kernel, std::pair<unsigned, unsigned> rowsAt, int64_t rows, int64_t keys,
                            int64_t heads, int64_t blocks) {
   TrialSizes sizes;
@@ -266,7 +315,11 @@ static TrialSizes sizesFor(KernelOp kernel, std::pair<unsigned, unsigned> rowsAt
     if (auto type = dyn_cast<MemRefType>(argument.getType()))
       for (unsigned dim = 0; dim < type.getRank(); ++dim) {
         std::pair at(argument.getArgNumber(), dim);
-        sizes.dims[at] = at == rowsAt ? rows : dim == 0 ? 1 : dim == 1 ? heads : keys;
+        sizes.dims[at] = at == rowsAt                            ? rows
+                         : dim == 0                              ? 1
+                         : dim > 1                               ? keys
+                         : argument.getArgNumber() || heads == 1 ? heads
+                                                                 : 2 * heads;
       }
   return sizes;
 }

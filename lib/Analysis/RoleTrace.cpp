@@ -200,6 +200,11 @@ bool RoleRun::visit(Operation *op) {
     return true;
   }
   readItems(op);
+  if (auto slice = dyn_cast<SliceOp>(op)) { // a part of the item is the item
+    if (std::optional<int64_t> item = token(slice.getSource()))
+      setToken(slice.getResult(), *item);
+    return true;
+  }
   if (auto dot = dyn_cast<DotOp>(op); dot && dot.getAsync()) {
     Product product{dot, {}};
     for (Value operand : dot->getOperands())

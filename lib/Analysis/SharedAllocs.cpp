@@ -32,9 +32,20 @@ int64_t attn::getSharedBytes(AllocOp alloc) {
   return others * getGroupStride(alloc) + getOwnBytes(alloc);
 }
 
+bool attn::isExchange(AllocOp alloc) {
+  RoleOp fills, reads;
+  for (Operation *user : alloc->getUsers()) {
+    if (isa<AcquireOp>(user))
+      fills = user->getParentOfType<RoleOp>();
+    if (isa<WaitOp>(user))
+      reads = user->getParentOfType<RoleOp>();
+  }
+  return fills && fills == reads && !fills.getElect();
+}
+
 int64_t attn::getBarrierBytes(AllocOp alloc) {
   auto ring = dyn_cast<RingType>(alloc.getResult().getType());
-  return ring && !alloc->getParentOfType<RoleOp>() ? kSlotBarrierBytes * ring.getDepth() : 0;
+  return ring && !alloc->getParentOfType<RoleOp>() && !isExchange(alloc) ? kSlotBarrierBytes * ring.getDepth() : 0;
 }
 
 int64_t attn::getSharedAlignment(AllocOp alloc) {

@@ -100,6 +100,8 @@ LogicalResult Planner::readBody() {
         if (other == node)
           break;
         Value dest = isa<StoreOp>(other) ? cast<StoreOp>(other).getDest() : Value();
+        if (auto slice = dest ? dest.getDefiningOp<SliceOp>() : SliceOp())
+          dest = slice.getSource();
         auto slot = dest ? dest.getDefiningOp<AcquireOp>() : AcquireOp();
         if (slot && slot.getRing() == commit.getRing())
           after[node].push_back(other);
@@ -327,8 +329,11 @@ LogicalResult Planner::placeReleases() {
       return release.emitOpError("releases an item that the sweep does not wait for");
     WaitOp wait = *waits.begin();
     int64_t lag = plan.lags[wait], at = plan.placeOf(wait);
-    for (Operation *user : wait->getUsers()) {
-      Operation *reader = body.block.findAncestorOpInBlock(*user);
+    SmallVector<Operation *> users(wait->getUsers());
+    for (size_t i = 0; i < users.size(); ++i) {
+      if (isa<SliceOp>(users[i]))
+        llvm::append_range(users, users[i]->getUsers());
+      Operation *reader = body.block.findAncestorOpInBlock(*users[i]);
       int64_t readerLag = plan.lags[reader], ready = plan.readyAt(reader);
       if (std::pair(readerLag, ready) > std::pair(lag, at))
         lag = readerLag, at = ready;

@@ -122,7 +122,7 @@ std::string_view attn::facts::familyName(Family family) {
   return "";
 }
 
-std::string_view attn::facts::passName(Pass) { return "forward"; }
+std::string_view attn::facts::passName(Pass pass) { return pass == Pass::Forward ? "forward" : "backward"; }
 
 const std::vector<Chip> &attn::facts::chips() {
   static const std::vector<Chip> rows(std::begin(kChips), std::end(kChips));
@@ -203,11 +203,11 @@ std::string attn::facts::listChips() {
 }
 
 std::string attn::facts::listSchedules() {
-  std::string text = "family    pass     head dim  mask  score  q_len    schedule (source)\n";
+  std::string text = "family    pass     head dim  mask  score  q_len           schedule (source)\n";
   for (const ScheduleRow &row : kSchedules)
     text += column(familyName(row.family), 10) + column(passName(row.pass), 9) +
             column("<= " + std::to_string(row.maxHeadDim), 10) + column(describeMasks(row.masks), 6) +
-            column(row.scored ? "some" : "any", 7) + column(describeLengths(row.queries), 9) +
+            column(row.scored ? "some" : "any", 7) + column(describeLengths(row.queries), 16) +
             std::string(row.schedule) + " (" + std::string(row.source) + ")\n";
   return text;
 }

@@ -1,5 +1,6 @@
 // Key ranges by brute force: on random small shapes the visited tiles hold every visible key, plain tiles hold visible
-// keys only, no range is empty, and the compiled arithmetic says the same as the evaluator.
+// keys only, no range is empty, and the compiled arithmetic says the same as the evaluator. The same with the two sides
+// swapped, for tiles of keys that look for queries.
 // RUN: attn-test-key-ranges | FileCheck %s
 
 #include "attn/Analysis/KeyRanges.h"
@@ -56,6 +57,8 @@ static int64_t interpret(Value value, std::map<void *, int64_t> &known) {
     result = cast<IntegerAttr>(constant.getValue()).getInt();
   } else {
     int64_t x = interpret(op->getOperand(0), known), y = interpret(op->getOperand(1), known);
+    if (auto compare = dyn_cast<arith::CmpIOp>(op))
+      EXPECT(compare.getPredicate() == arith::CmpIPredicate::sgt);
     if (isa<arith::AddIOp>(op))
       result = int32_t(x + y);
     else if (isa<arith::SubIOp>(op))
@@ -64,6 +67,12 @@ static int64_t interpret(Value value, std::map<void *, int64_t> &known) {
       result = std::min(x, y);
     else if (isa<arith::MaxSIOp>(op))
       result = std::max(x, y);
+    else if (isa<arith::MulIOp>(op))
+      result = int32_t(x * y);
+    else if (isa<arith::CmpIOp>(op))
+      result = x > y;
+    else if (isa<arith::SelectOp>(op))
+      result = x ? y : interpret(op->getOperand(2), known);
     else if (isa<arith::FloorDivSIOp>(op))
       result = x / y - (x % y < 0);
     else if (isa<arith::CeilDivSIOp>(op))
@@ -74,22 +83,35 @@ static int64_t interpret(Value value, std::map<void *, int64_t> &known) {
   return known[value.getAsOpaquePointer()] = result;
 }
 
-/// The compiled range of one tile.
+/// Tiles of queries that look for keys, or of keys that look for queries.
+struct Side {
+  bool ofKeys = false;
+  MaskedEnds ends = {};
+};
+
+/// The compiled range of one tile, which starts at `first`.
 static KeyRange<int64_t> runBuilt(MLIRContext *context, ArrayRef<MaskAtom> atoms, RangeMode mode, TileShape tile,
-                                  int64_t row, int64_t sq, int64_t sk) {
+                                  Side side, int64_t first, int64_t sq, int64_t sk) {
   Block block;
   OpBuilder builder(context);
   builder.setInsertionPointToEnd(&block);
   Location loc = UnknownLoc::get(context);
   Type i32 = builder.getI32Type();
   block.addArguments({i32, i32, i32}, {loc, loc, loc});
-  KeyRange<Value> built =
-      buildKeyRange(builder, loc, atoms, mode, tile, block.getArgument(0), block.getArgument(1), block.getArgument(2));
-  std::map<void *, int64_t> known{{block.getArgument(0).getAsOpaquePointer(), row},
-                                  {block.getArgument(1).getAsOpaquePointer(), sq},
-                                  {block.getArgument(2).getAsOpaquePointer(), sk}};
-  bool lower = llvm::any_of(atoms, [](const MaskAtom &atom) { return !atom.isUpper(); });
-  EXPECT(mode != RangeMode::Full || (built.lo == built.plainLo) == !lower);
+  Value begin = block.getArgument(0), queries = block.getArgument(1), keys = block.getArgument(2);
+  KeyRange<Value> built = side.ofKeys
+                              ? buildQueryRange(builder, loc, atoms, mode, tile, side.ends, begin, queries, keys)
+                              : buildKeyRange(builder, loc, atoms, mode, tile, begin, queries, keys);
+  std::map<void *, int64_t> known{
+      {begin.getAsOpaquePointer(), first}, {queries.getAsOpaquePointer(), sq}, {keys.getAsOpaquePointer(), sk}};
+  // Loops that nobody needs are not there: their bounds are one value.
+  bool above = llvm::any_of(atoms, [](const MaskAtom &atom) { return atom.isUpper(); });
+  bool below = llvm::any_of(atoms, [](const MaskAtom &atom) { return !atom.isUpper(); });
+  if (side.ofKeys)
+    std::swap(above, below);
+  EXPECT(mode != RangeMode::Full || (built.lo == built.plainLo) == (!below && !(side.ofKeys && side.ends.keys)));
+  if (side.ofKeys && !side.ends.keys && mode == RangeMode::Full)
+    EXPECT((built.hi == built.plainHi) == (!above && !side.ends.queries));
   EXPECT(mode == RangeMode::Full || built.plainLo == built.plainHi);
   return {interpret(built.lo, known), interpret(built.hi, known), interpret(built.plainLo, known),
           interpret(built.plainHi, known)};
@@ -99,15 +121,21 @@ struct Counts {
   int tiles = 0, visited = 0, plain = 0, dead = 0;
 };
 
-static void checkShape(MLIRContext *context, ArrayRef<Attribute> masks, TileShape tile, int64_t sq, int64_t sk,
-                       Counts &counts) {
+static void checkShape(MLIRContext *context, ArrayRef<Attribute> masks, TileShape tile, Side side, int64_t sq,
+                       int64_t sk, Counts &counts) {
   SmallVector<MaskAtom> atoms = getMaskAtoms(ArrayAttr::get(context, masks));
-  int64_t numTiles = (sk + tile.keys - 1) / tile.keys;
-  for (int64_t row = 0; row < sq; row += tile.queries) {
+  // `own`: the side of the tile that asks; `other`: the side it looks for.
+  auto [own, other] = side.ofKeys ? std::pair(tile.keys, tile.queries) : std::pair(tile.queries, tile.keys);
+  auto [ownEnd, otherEnd] = side.ofKeys ? std::pair(sk, sq) : std::pair(sq, sk);
+  MaskedEnds ends = side.ofKeys ? side.ends.transposed() : MaskedEnds();
+  int64_t numTiles = (otherEnd + other - 1) / other;
+  for (int64_t first = 0; first < ownEnd; first += own) {
     for (RangeMode mode : {RangeMode::Full, RangeMode::NoPlain, RangeMode::Off}) {
-      std::optional<KeyRange<int64_t>> range = evaluateKeyRange(atoms, mode, tile, row, sq, sk);
+      std::optional<KeyRange<int64_t>> range = side.ofKeys
+                                                   ? evaluateQueryRange(atoms, mode, tile, side.ends, first, sq, sk)
+                                                   : evaluateKeyRange(atoms, mode, tile, first, sq, sk);
       EXPECT(range);
-      KeyRange<int64_t> built = runBuilt(context, atoms, mode, tile, row, sq, sk);
+      KeyRange<int64_t> built = runBuilt(context, atoms, mode, tile, side, first, sq, sk);
       EXPECT(built.lo == range->lo && built.hi == range->hi && built.plainLo == range->plainLo &&
              built.plainHi == range->plainHi);
       EXPECT(0 <= range->lo && range->lo < range->hi && range->hi <= numTiles);
@@ -116,12 +144,15 @@ static void checkShape(MLIRContext *context, ArrayRef<Attribute> masks, TileShap
 
       bool anyVisible = false;
       for (int64_t j = 0; j < numTiles; ++j) {
-        bool some = false, all = true;
-        for (int64_t q = row; q < std::min(row + tile.queries, sq); ++q) {
-          for (int64_t k = j * tile.keys; k < (j + 1) * tile.keys; ++k) {
-            bool visible = k < sk && llvm::all_of(masks, [&](Attribute m) { return isVisible(m, q, k, sq, sk); });
+        // `all`: nothing in the tile needs a mask.
+        bool some = false, all = !ends.queries || first + own <= ownEnd;
+        for (int64_t x = first; x < std::min(first + own, ownEnd); ++x) {
+          for (int64_t y = j * other; y < (j + 1) * other; ++y) {
+            int64_t q = side.ofKeys ? y : x, k = side.ofKeys ? x : y;
+            bool there = y < otherEnd;
+            bool visible = there && llvm::all_of(masks, [&](Attribute m) { return isVisible(m, q, k, sq, sk); });
             some |= visible;
-            all &= visible;
+            all &= visible || !(there || ends.keys);
           }
         }
         anyVisible |= some;
@@ -130,8 +161,9 @@ static void checkShape(MLIRContext *context, ArrayRef<Attribute> masks, TileShap
         EXPECT(!plain || all);
         if (mode != RangeMode::Full)
           continue;
-        // One mask alone is analysed exactly.
-        EXPECT(plain || !all || masks.size() > 1);
+        // One mask alone is analysed exactly, but for a cut last tile that only ends with the bound.
+        bool cut = !ends.keys && (j + 1) * other > otherEnd;
+        EXPECT(plain || !all || cut || masks.size() > 1);
         EXPECT(!visited || some || masks.size() > 1 || range->hi - range->lo == 1);
         counts.tiles++, counts.visited += visited, counts.plain += plain;
       }
@@ -148,13 +180,22 @@ static void checkLong(MLIRContext *context) {
         for (int64_t sq : {int64_t(1), kMaxLength - 1, kMaxLength})
           for (int64_t sk : {int64_t(1), kMaxLength - 1, kMaxLength}) {
             TileShape tile{192, 128};
-            int64_t lastRow = (sq - 1) / tile.queries * tile.queries;
+            int64_t lastRow = (sq - 1) / tile.queries * tile.queries, lastKey = (sk - 1) / tile.keys * tile.keys;
             SmallVector<MaskAtom> atoms =
                 getMaskAtoms(ArrayAttr::get(context, {WindowAttr::get(context, left, right, align)}));
             for (int64_t row : {int64_t(0), lastRow}) {
               std::optional<KeyRange<int64_t>> range = evaluateKeyRange(atoms, RangeMode::Full, tile, row, sq, sk);
               EXPECT(range);
-              EXPECT(runBuilt(context, atoms, RangeMode::Full, tile, row, sq, sk).plainHi == range->plainHi);
+              EXPECT(runBuilt(context, atoms, RangeMode::Full, tile, {}, row, sq, sk).plainHi == range->plainHi);
+            }
+            for (int64_t key : {int64_t(0), lastKey}) {
+              for (MaskedEnds ends : {MaskedEnds{true, true}, MaskedEnds{false, false}}) {
+                std::optional<KeyRange<int64_t>> range =
+                    evaluateQueryRange(atoms, RangeMode::Full, tile, ends, key, sq, sk);
+                EXPECT(range);
+                KeyRange<int64_t> built = runBuilt(context, atoms, RangeMode::Full, tile, {true, ends}, key, sq, sk);
+                EXPECT(built.plainLo == range->plainLo && built.plainHi == range->plainHi);
+              }
             }
           }
 }
@@ -162,18 +203,21 @@ static void checkLong(MLIRContext *context) {
 int main() {
   MLIRContext context;
   context.loadDialect<AttnDialect, arith::ArithDialect>();
-  Counts counts;
+  Counts counts, ofKeys;
   for (int round = 0; round < 3000; ++round) {
     SmallVector<Attribute> masks(pick(0, 2));
     for (Attribute &mask : masks)
       mask = randomMask(&context);
-    checkShape(&context, masks, {pick(1, 8), pick(1, 8)}, pick(1, 30), pick(1, 30), counts);
+    checkShape(&context, masks, {pick(1, 8), pick(1, 8)}, {}, pick(1, 30), pick(1, 30), counts);
+    Side side{true, {pick(0, 1) == 1, pick(0, 1) == 1}};
+    checkShape(&context, masks, {pick(1, 8), pick(1, 8)}, side, pick(1, 30), pick(1, 30), ofKeys);
   }
   checkLong(&context);
   // CHECK: right
   std::printf("right\n");
   // Some of everything was seen.
-  EXPECT(counts.dead > 100 && counts.plain > 1000 && counts.visited > counts.plain && counts.tiles > counts.visited);
-  std::fprintf(stderr, "%d tiles, %d visited, %d plain; %d query tiles without a key\n", counts.tiles, counts.visited,
-               counts.plain, counts.dead);
+  for (const Counts &c : {counts, ofKeys}) {
+    EXPECT(c.dead > 100 && c.plain > 1000 && c.visited > c.plain && c.tiles > c.visited);
+    std::fprintf(stderr, "%d tiles, %d visited, %d plain; %d see nothing\n", c.tiles, c.visited, c.plain, c.dead);
+  }
 }

@@ -50,5 +50,20 @@ int main() {
   std::printf("pieces %d %d %d %d, of three panels %d %d\n", int(fewestOutPieces(wide, 2, true, 0)),
               int(fewestOutPieces(wide, 2, true, 229504)), int(fewestOutPieces(wide, 2, true, 229503)),
               int(fewestOutPieces(wide, 2, true, 1)), int(outPieces(3, 2)), int(outPieces(3, 3)));
+
+  // Backward: dV alone takes a tile of S and packs it; a score region one tile more, what is held 4 registers a step.
+  // CHECK: dK dV 220, dV 204, scored 252, held 236, mma 232
+  std::printf("dK dV %d, dV %d, scored %d, held %d, mma %d\n", int(wgmmaBackwardRegs({64, 64, 256, true})),
+              int(wgmmaBackwardRegs({64, 64, 256, false})), int(wgmmaBackwardRegs({64, 64, 256, true, true})),
+              int(wgmmaBackwardRegs({64, 64, 256, true, false, false, 0, 4})),
+              int(mmaSyncBackwardRegs({128, 64, 256, true}, 256)));
+
+  // dV alone reads no V; results of their own bytes go in pieces where they do not fit whole.
+  BackwardShape both{64, 128, 128, 128, 2, 2, 1, 1}, onlyV = both;
+  onlyV.readsV = false;
+  // CHECK: bytes 131072 98304, whole 198912, halves 166144
+  std::printf("bytes %d %d, whole %d, halves %d\n", int(backwardSharedBytes(both)), int(backwardSharedBytes(onlyV)),
+              int(wgmmaBackwardFewest({both, 2, true, true, 128, 128}, 232448)),
+              int(wgmmaBackwardFewest({both, 2, true, true, 128, 128}, 198911)));
   return 0;
 }

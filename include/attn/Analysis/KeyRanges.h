@@ -11,6 +11,9 @@
 //                 visited: a superset of the tiles with a visible key
 //                           plain: a subset of the tiles whose every key is visible to every row
 //
+// Backward a tile of keys looks for the queries that see it. That is the same question with the two swapped: atoms
+// name both sides, so `transposeAtoms` turns a bound on keys into one on queries, and all lengths trade places.
+//
 // One set of formulas serves the compiled code (i32 arithmetic built as IR) and the evaluator that tests check by brute
 // force. lo < hi always: where no key is visible one tile is visited all the same, fully masked, so that no loop over
 // key tiles is ever empty. lo <= plainLo <= plainHi <= hi.
@@ -64,6 +67,14 @@ template <typename V> struct KeyRange {
 /// Queries and keys of a tile.
 struct TileShape {
   int64_t queries, keys;
+  TileShape transposed() const { return {keys, queries}; }
+};
+
+/// Whether positions past the end have to be hidden by masks. In the forward keys have to be; queries are computed and
+/// thrown away.
+struct MaskedEnds {
+  bool queries = false, keys = true;
+  MaskedEnds transposed() const { return {keys, queries}; }
 };
 
 /// The range of the query tile that starts at `row` (below queryLength), in plain integers. None if some intermediate
@@ -71,11 +82,27 @@ struct TileShape {
 std::optional<KeyRange<int64_t>> evaluateKeyRange(llvm::ArrayRef<MaskAtom> atoms, RangeMode mode, TileShape tile,
                                                   int64_t row, int64_t queryLength, int64_t keyLength);
 
+/// The atoms as bounds on the query for a key: `query` and `key` change places. Lengths do as well, and with them the
+/// sign of the diagonal.
+llvm::SmallVector<MaskAtom> transposeAtoms(llvm::ArrayRef<MaskAtom> atoms);
+
+/// The range of query tiles of the key tile that starts at `key` (below keyLength). A tile of keys with some past the
+/// end, if `ends` hides those, has no plain range; the last tile of queries is plain though it be cut, unless `ends`
+/// hides queries.
+std::optional<KeyRange<int64_t>> evaluateQueryRange(llvm::ArrayRef<MaskAtom> atoms, RangeMode mode, TileShape tile,
+                                                    MaskedEnds ends, int64_t key, int64_t queryLength,
+                                                    int64_t keyLength);
+
 /// The same as i32 arithmetic. Without an atom that bounds k from below lo and plainLo are one SSA value; without a
 /// plain range plainLo and plainHi are.
 KeyRange<mlir::Value> buildKeyRange(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<MaskAtom> atoms,
                                     RangeMode mode, TileShape tile, mlir::Value row, mlir::Value queryLength,
                                     mlir::Value keyLength);
+
+/// Likewise; plainHi and hi are one SSA value where nothing is masked at the end of the queries.
+KeyRange<mlir::Value> buildQueryRange(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<MaskAtom> atoms,
+                                      RangeMode mode, TileShape tile, MaskedEnds ends, mlir::Value key,
+                                      mlir::Value queryLength, mlir::Value keyLength);
 
 /// The bound that `atom` puts on k for the query `row` (for slope 1 it moves with the query): k <= bound, or k >=
 /// bound.

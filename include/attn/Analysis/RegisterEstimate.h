@@ -40,6 +40,34 @@ constexpr int64_t wgmmaForwardRegs(int64_t keys, int64_t valueDim, bool gathers 
   return valueDim / 2 + keys / 2 + keys / 4 + 28 + (gathers ? keys / 2 + (overlap ? 24 : 0) : 0);
 }
 
+/// What a thread of a backward nest holds, over a tile of rows (of the side that stays) and columns.
+struct BackwardTile {
+  int64_t rows, columns;
+  int64_t accumulators; ///< columns of all gradients that the nest sums up
+  bool both;            ///< S and dP; else S alone (dV)
+  bool scored = false;  ///< a score region: its derivative reads the score again
+  bool gathers = false;
+  int64_t addedColumns = 0; ///< of what a thread's rows add to dQ, if they do
+  int64_t heldSteps = 0;    ///< k steps of an operand that stays in registers
+
+  /// Tiles of scores that are alive at once: S and dP, or S and P on its way to 16 bits.
+  constexpr int64_t scoreColumns() const {
+    return columns * (1 + both + (scored && both) + gathers) + (both ? 0 : columns / 2);
+  }
+};
+
+/// Registers a thread needs in a backward nest, by the reckoning of the forward: dS takes over dP's, P S's.
+constexpr int64_t mmaSyncBackwardRegs(const BackwardTile &t, int64_t threads) {
+  return (t.rows * (t.accumulators + t.scoreColumns()) + threads - 1) / threads + 40;
+}
+/// Later in a step a part of dQ takes the place of S and dP, which are packed by then. A group has 64 rows; of dQ it
+/// has all of the tile's.
+constexpr int64_t wgmmaBackwardRegs(const BackwardTile &t) {
+  int64_t scores = t.scoreColumns() / 2;
+  int64_t added = t.addedColumns ? t.columns * t.addedColumns / 128 + t.columns / 2 : 0;
+  return t.accumulators / 2 + (scores > added ? scores : added) + 4 * t.heldSteps + 28;
+}
+
 /// Threads of a block of warpgroups: one that copies, `groups` that compute.
 constexpr int64_t wgmmaThreads(int64_t groups) { return facts::kGroupWarps * facts::kWarpLanes * (groups + 1); }
 
@@ -78,6 +106,12 @@ static_assert(launchRegs(65536, 384) == 168 && launchRegs(65536, 512) == 128 && 
 static_assert(registerPool(65536, 384) == 64512);
 static_assert(poolHolds(65536, 2, 24, 240) && poolHolds(65536, 3, 32, 160));
 static_assert(!poolHolds(65536, 2, 32, 240) && !poolHolds(65536, 3, 40, 160));
+
+// dK and dV at D = 128 from 64 queries at a time, and dV alone at D = 256.
+static_assert(wgmmaBackwardRegs({64, 64, 256, true}) == 220 && wgmmaBackwardRegs({64, 64, 256, false}) == 204);
+// The same that also adds to dQ and holds four steps of V.
+static_assert(wgmmaBackwardRegs({64, 64, 256, true, false, false, 64, 4}) == 236);
+static_assert(mmaSyncBackwardRegs({128, 64, 256, true}, 256) == 232);
 
 } // namespace attn
 

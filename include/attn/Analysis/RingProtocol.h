@@ -25,6 +25,8 @@ struct RingCheck {
 ///
 ///   a ring      is filled by one role only
 ///   an item     is filled once and read by somebody; the warps that release it are as many as `readers`
+///   an exchange (SharedAllocs.h) is filled by all groups of a role, which meet at the wait and nowhere else; a slot is
+///               filled again when all are known to be done with it
 ///   a turn      is taken by the group it was given to
 ///   nobody      waits forever
 RingCheck checkRingProtocol(KernelOp kernel);

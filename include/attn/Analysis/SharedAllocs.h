@@ -21,6 +21,10 @@ int64_t getSharedBytes(AllocOp alloc);
 /// Bytes from a group's part of an alloc inside a role to the next group's.
 int64_t getGroupStride(AllocOp alloc);
 
+/// A ring through which the groups of one role hand tiles to each other: each fills its part of an item and waits for
+/// the whole. They meet once an item, at a barrier of the role, so that slots have no barriers of their own.
+bool isExchange(AllocOp alloc);
+
 /// Bytes of the barriers a ring of the kernel needs where roles meet at them: for each slot one that says full, then
 /// for each one that says empty.
 int64_t getBarrierBytes(AllocOp alloc);

@@ -78,6 +78,64 @@ constexpr int64_t fewestOutPieces(const ForwardShape &s, int64_t groups, bool dy
   return pieces;
 }
 
+/// The same for a backward nest. One side of the tile stays in shared memory, the other one passes by:
+///
+///   keys on rows      [ K ][ V ][ Q slot ... ][ dO slot ... ]      dK later over K, dV over V
+///   queries on rows   [ Q ][ dO ][ K slot ... ][ V slot ... ]      dQ later over Q
+///
+/// What makes dV alone has no V. What also adds to dQ has slots of dS.
+struct BackwardShape {
+  int64_t queries, keys;
+  int64_t headDim, valueDim;
+  int64_t depthQ, depthDo, depthK, depthV;
+  bool readsV = true;
+  int64_t depthDs = 0;
+  int64_t elementBytes = 2;
+};
+
+constexpr int64_t backwardSharedBytes(const BackwardShape &s) {
+  int64_t k = s.headDim * s.depthK, v = s.readsV ? s.valueDim * s.depthV : 0;
+  return s.elementBytes * (s.queries * (s.headDim * s.depthQ + s.valueDim * s.depthDo) + s.keys * (k + v) +
+                           s.queries * s.keys * s.depthDs);
+}
+
+/// The same on wgmma. With keys on rows a slot of Q also has the tile's L, one of dO its D. What stays has slots for
+/// each group. Results that do not lie over such slots are staged in bytes of their own (`own1`, `own2`: their
+/// columns).
+struct WgmmaBackward {
+  BackwardShape shape;
+  int64_t groups;
+  bool keysOnRows, dynamic;
+  int64_t own1 = 0, own2 = 0;
+};
+
+/// With results in bytes of their own taken in at most so many pieces. What follows a ring of tiles and vectors, itself
+/// swizzled, begins at a multiple of eight rows of panels.
+constexpr int64_t wgmmaBackwardSharedBytes(const WgmmaBackward &w, int64_t most) {
+  const BackwardShape &s = w.shape;
+  constexpr int64_t unit = 8 * facts::kBankBytes;
+  int64_t slots = w.keysOnRows ? s.depthQ + s.depthDo + s.depthDs : s.depthK + s.depthV;
+  slots += w.groups * (w.keysOnRows ? s.depthK + (s.readsV ? s.depthV : 0) : s.depthQ + s.depthDo);
+  int64_t rows = w.keysOnRows ? s.keys : s.queries, own = 0;
+  for (int64_t columns : {w.own1, w.own2})
+    if (columns)
+      own += s.elementBytes * rows * columns /
+             outPieces(columns / kPanelColumns, most < columns / kPanelColumns ? most : columns / kPanelColumns);
+  int64_t l = w.keysOnRows ? 4 * s.queries * s.depthQ : 0, d = w.keysOnRows && s.readsV ? 4 * s.queries * s.depthDo : 0;
+  l = (l + unit - 1) / unit * unit;
+  if (own || s.depthDs)
+    d = (d + unit - 1) / unit * unit;
+  return backwardSharedBytes(s) + l + d + own + barrierBytes(slots, w.dynamic);
+}
+
+/// In the fewest pieces with which all fits `smem` bytes, as in the forward.
+constexpr int64_t wgmmaBackwardFewest(const WgmmaBackward &w, int64_t smem) {
+  int64_t panels = (w.own1 > w.own2 ? w.own1 : w.own2) / kPanelColumns, most = 1;
+  while (smem && most < panels && wgmmaBackwardSharedBytes(w, most) > smem)
+    ++most;
+  return wgmmaBackwardSharedBytes(w, most);
+}
+
 static_assert(sharedBytes({128, 64, 128, 128, 1, 2, 2}) == 98304);
 static_assert(sharedBytes({128, 64, 64, 64, 1, 2, 2}) == 49152);
 static_assert(sharedBytes({64, 32, 256, 256, 1, 2, 2}) == 98304);
@@ -91,6 +149,16 @@ static_assert(wgmmaSharedBytes({128, 80, 256, 256, 1, 2, 2}, 2, 0, true) == 2295
 static_assert(wgmmaSharedBytes({128, 64, 256, 256, 1, 2, 2}, 2, 2, true) == 229504);
 static_assert(fewestOutPieces({128, 64, 256, 256, 1, 2, 2}, 2, true, 232448) == 2);
 static_assert(fewestOutPieces({128, 96, 192, 192, 1, 2, 2}, 2, true, 232448) == 3); // 192 columns are three panels
+
+// Kernels that compiled: all gradients at D = 128 and 64, dK and dV at 128, dK alone at 256.
+static_assert(wgmmaBackwardFewest({{64, 128, 128, 128, 2, 2, 1, 1, true, 2}, 2, true, true, 128, 128}, 232448) ==
+              231680);
+static_assert(wgmmaBackwardFewest({{128, 128, 64, 64, 2, 2, 1, 1, true, 2}, 2, true, true, 64, 64}, 232448) == 198912);
+static_assert(wgmmaBackwardFewest({{64, 128, 128, 128, 2, 2, 1, 1}, 2, true, true, 128, 128}, 232448) == 198912);
+static_assert(wgmmaBackwardFewest({{32, 128, 256, 256, 2, 2, 1, 1}, 2, true, true}, 232448) == 198144);
+static_assert(wgmmaBackwardFewest({{128, 64, 128, 128, 1, 1, 2, 2}, 2, false, true}, 232448) == 131328);
+static_assert(backwardSharedBytes({64, 128, 128, 128, 2, 1, 1, 1}) == 114688);
+static_assert(backwardSharedBytes({64, 64, 256, 256, 1, 1, 1, 1, /*readsV=*/false}) == 98304);
 
 } // namespace attn
 

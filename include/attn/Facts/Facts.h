@@ -72,7 +72,7 @@ const std::vector<MmaShape> &mmaShapes();
 /// The instruction of a family for an element type ("f16", "bf16"), or null.
 const MmaShape *findMmaShape(Family family, std::string_view element);
 
-enum class Pass { Forward };
+enum class Pass { Forward, Backward };
 std::string_view passName(Pass pass);
 
 /// Which ops a row is for, by their masks: named ones and mask regions alike.
@@ -92,7 +92,7 @@ struct ScheduleRow {
   int64_t maxHeadDim;
   MaskClass masks;
   LengthRange queries;
-  std::string_view schedule; ///< the text between < and > of `#attn.schedule`
+  std::string_view schedule; ///< the text between < and > of `#attn.schedule`; backward a list, <..>, <..>: one a nest
   std::string_view source;
   bool scored = false; ///< for ops with a score region only
 };
