@@ -13,6 +13,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace attn;
@@ -23,7 +24,7 @@ using namespace attn;
 static constexpr StringLiteral kQueryLength = "q_len";
 
 /// The calls a choice is for, as `attn.when`.
-static DictionaryAttr buildWhen(SdpaOp op, const Choice &choice) {
+static DictionaryAttr buildWhen(AttentionOp op, const Choice &choice) {
   Builder b(op.getContext());
   NamedAttrList when;
   if (choice.target.getFamily() == Family::Wgmma) {
@@ -55,17 +56,36 @@ static std::string nameAlternative(func::FuncOp func, const Choice &choice, Symb
   return unique;
 }
 
-void attn::applyChoice(SdpaOp op, const Choice &choice) {
-  op.setScheduleAttr(choice.schedule);
+SmallVector<ScheduleAttr> attn::getSchedules(AttentionOp op) {
+  if (auto grad = dyn_cast<SdpaGradOp>(op.getOperation())) {
+    ArrayAttr schedules = grad.getSchedulesAttr();
+    return schedules ? llvm::to_vector(schedules.getAsRange<ScheduleAttr>()) : SmallVector<ScheduleAttr>();
+  }
+  ScheduleAttr schedule = cast<SdpaOp>(op.getOperation()).getScheduleAttr();
+  return schedule ? SmallVector<ScheduleAttr>{schedule} : SmallVector<ScheduleAttr>();
+}
+
+static void setSchedules(AttentionOp op, ArrayRef<ScheduleAttr> schedules) {
+  if (auto grad = dyn_cast<SdpaGradOp>(op.getOperation()))
+    grad.setSchedulesAttr(Builder(op.getContext()).getArrayAttr(SmallVector<Attribute>(schedules)));
+  else
+    cast<SdpaOp>(op.getOperation()).setScheduleAttr(schedules.front());
+}
+
+static void reportSchedule(AttentionOp op, ScheduleAttr schedule, const Choice &choice) {
   auto func = op->getParentOfType<func::FuncOp>();
   auto report = remark::passed(
       op.getLoc(),
       remark::RemarkOpts::name("schedule").category(DEBUG_TYPE).function(func ? func.getName() : StringRef()));
-  report << remark::metric("rule", choice.schedule.getFrom())
-         << remark::metric("tile_queries", choice.schedule.getTileQueries())
-         << remark::metric("tile_keys", choice.schedule.getTileKeys())
-         << remark::metric("warps", choice.schedule.getNumWarps() * choice.schedule.getGroups())
-         << remark::metric("smem_bytes", getSharedBytes(choice.schedule, OpSizes::of(op), choice.target));
+  report << remark::metric("rule", schedule.getFrom());
+  if (!schedule.getGrads().empty())
+    report << remark::metric(
+        "grads",
+        llvm::join(llvm::map_range(schedule.getGrads(), [](StringAttr grad) { return grad.getValue(); }), " "));
+  report << remark::metric("tile_queries", schedule.getTileQueries())
+         << remark::metric("tile_keys", schedule.getTileKeys())
+         << remark::metric("warps", schedule.getNumWarps() * schedule.getGroups())
+         << remark::metric("smem_bytes", getSharedBytes(schedule, OpSizes::of(op), choice.target));
   if (choice.queries.from)
     report << remark::metric("q_len_from", choice.queries.from);
   if (choice.queries.below)
@@ -74,9 +94,15 @@ void attn::applyChoice(SdpaOp op, const Choice &choice) {
     report << "for operands that no tensor map can describe";
 }
 
-void attn::applyChoices(SdpaOp op, func::FuncOp func, ArrayRef<Choice> choices) {
+void attn::applyChoice(AttentionOp op, const Choice &choice) {
+  setSchedules(op, choice.schedules);
+  for (ScheduleAttr schedule : choice.schedules)
+    reportSchedule(op, schedule, choice);
+}
+
+void attn::applyChoices(AttentionOp op, func::FuncOp func, ArrayRef<Choice> choices) {
   SymbolTable symbols(func->getParentOp());
-  SmallVector<SdpaOp> ops{op};
+  SmallVector<AttentionOp> ops{op};
   Operation *last = func;
   for (const Choice &choice : choices.drop_front()) {
     auto copy = cast<func::FuncOp>(func->clone());
@@ -84,7 +110,7 @@ void attn::applyChoices(SdpaOp op, func::FuncOp func, ArrayRef<Choice> choices) 
     copy->setAttr(AttnDialect::kAlternativeAttr, FlatSymbolRefAttr::get(func));
     symbols.insert(copy, std::next(last->getIterator()));
     last = copy;
-    ops.push_back(*copy.getOps<SdpaOp>().begin());
+    ops.push_back(*copy.getOps<AttentionOp>().begin());
   }
   TargetAttr target = getTarget(func);
   for (auto [index, op, choice] : llvm::enumerate(ops, choices)) {

@@ -20,20 +20,23 @@
 
 namespace attn {
 
-/// A schedule, the machine it is for, and the query lengths it is for.
+/// The schedules of the nests (one, backward several), the machine they are for, and the query lengths they are for.
 struct Choice {
-  ScheduleAttr schedule;
+  llvm::SmallVector<ScheduleAttr> schedules;
   TargetAttr target;
   facts::LengthRange queries;
   bool unaligned = false; ///< the last resort, for operands that no tensor map can describe
 };
 
-/// Gives the op the schedule of `choice`, with the remark that says so.
-void applyChoice(SdpaOp op, const Choice &choice);
+/// The schedules that `op` has: none, or one for each nest.
+llvm::SmallVector<ScheduleAttr> getSchedules(AttentionOp op);
+
+/// Gives the op the schedules of `choice`, with a remark for each that says so.
+void applyChoice(AttentionOp op, const Choice &choice);
 
 /// The first choice is the function's own, each other one a copy's behind it. `attn.when` says which calls each is for;
 /// the last one takes what is left. `op` is the only one of `func`.
-void applyChoices(SdpaOp op, mlir::func::FuncOp func, llvm::ArrayRef<Choice> choices);
+void applyChoices(AttentionOp op, mlir::func::FuncOp func, llvm::ArrayRef<Choice> choices);
 
 } // namespace attn
 

@@ -89,7 +89,7 @@ LogicalResult Assigner::checkDot(DotOp dot) {
   RankedTensorType a = tileOf(dot.getA()), b = tileOf(dot.getB()), c = dot.getTile();
   std::string element;
   llvm::raw_string_ostream(element) << a.getElementType();
-  int64_t m = c.getDimSize(0), n = c.getDimSize(1), k = a.getDimSize(1);
+  int64_t m = c.getDimSize(0), n = c.getDimSize(1), k = a.getDimSize(dot.getTransA() ? 0 : 1);
   facts::Family family = toFacts(this->family);
   const facts::MmaShape *shape = facts::findMmaShape(family, element);
   bool sameType = a.getElementType() == b.getElementType();

@@ -47,8 +47,9 @@ struct Question {
   OpSizes sizes;
   bool masked, scored;
   std::optional<int64_t> queries; ///< the query length, where the spec fixes it
+  bool deterministic = false;
 
-  static Question of(SdpaOp op) {
+  static Question of(AttentionOp op) {
     int64_t queries = cast<ShapedType>(op.getQ().getType()).getDimSize(2);
     bool masked = !op.getVisible().empty() || (op.getMaskAttr() && !op.getMaskAttr().empty());
     return {OpSizes::of(op), masked, !op.getScore().empty(),
@@ -61,28 +62,54 @@ struct Question {
 // Candidates
 //===----------------------------------------------------------------------===//
 
-/// The schedule written in `text`, in full or only what stands between `#attn.schedule<` and `>`. On bad text the
-/// parser's message goes to `message`, so that the caller reports it where the user can see it.
-static ScheduleAttr parseSchedule(StringRef text, MLIRContext *context, std::string &message) {
-  std::string full = text.trim().starts_with("#") ? text.trim().str() : ("#attn.schedule<" + text + ">").str();
+/// The schedules written in `text`: one, in full or only what stands between `#attn.schedule<` and `>`, or a list, as
+/// `[#attn.schedule<..>, ..]` or `<..>, <..>`. Empty on bad text; the parser's message goes to `message` then, so that
+/// the caller reports it where the user can see it.
+static SmallVector<ScheduleAttr> parseSchedules(StringRef text, MLIRContext *context, std::string &message) {
+  text = text.trim();
+  std::string full;
+  if (text.starts_with("<")) { // a list without the names
+    int depth = 0;
+    for (char c : text) {
+      if (c == '<' && depth++ == 0)
+        full += "#attn.schedule";
+      depth -= c == '>';
+      full += c;
+    }
+    full = "[" + full + "]";
+  } else if (text.starts_with("#") || text.starts_with("[")) {
+    full = text.str();
+  } else {
+    full = ("#attn.schedule<" + text + ">").str();
+  }
   ScopedDiagnosticHandler capture(context, [&](Diagnostic &diagnostic) {
     if (message.empty())
       message = diagnostic.str();
     return success();
   });
   Attribute attribute = parseAttribute(full, context);
-  auto schedule = dyn_cast_or_null<ScheduleAttr>(attribute);
-  if (attribute && !schedule)
+  if (!attribute)
+    return {};
+  SmallVector<Attribute> list{attribute};
+  if (auto array = dyn_cast<ArrayAttr>(attribute))
+    list.assign(array.begin(), array.end());
+  if (list.empty() || !llvm::all_of(list, llvm::IsaPred<ScheduleAttr>)) {
     message = "expects an #attn.schedule";
-  return schedule;
+    return {};
+  }
+  return llvm::map_to_vector(list, [](Attribute schedule) { return cast<ScheduleAttr>(schedule); });
 }
 
-static ScheduleAttr parseRow(const facts::ScheduleRow &row, MLIRContext *context) {
+static SmallVector<ScheduleAttr> withFrom(ArrayRef<ScheduleAttr> schedules, StringRef from) {
+  return llvm::map_to_vector(schedules, [&](ScheduleAttr schedule) { return schedule.withFrom(from); });
+}
+
+static SmallVector<ScheduleAttr> parseRow(const facts::ScheduleRow &row, MLIRContext *context) {
   std::string message;
-  ScheduleAttr schedule = parseSchedule(StringRef(row.schedule), context, message);
-  if (!schedule)
+  SmallVector<ScheduleAttr> schedules = parseSchedules(StringRef(row.schedule), context, message);
+  if (schedules.empty())
     llvm::report_fatal_error(Twine("schedule table: ") + message); // our own data, covered by a test
-  return schedule;
+  return schedules;
 }
 
 static ScheduleAttr shortListed(MLIRContext *context, size_t index) {
@@ -91,7 +118,7 @@ static ScheduleAttr shortListed(MLIRContext *context, size_t index) {
 }
 
 static ScheduleAttr fromShortList(MLIRContext *context, OpSizes sizes, TargetAttr target) {
-  if (target.getFamily() != Family::MmaSync)
+  if (target.getFamily() != Family::MmaSync || sizes.backward)
     return nullptr;
   for (size_t i = 0; i < std::size(kShortList); ++i) {
     ScheduleAttr schedule = shortListed(context, i);
@@ -124,35 +151,40 @@ static bool holds(LengthRange range, int64_t length) {
 static SmallVector<Choice> chooseByTable(MLIRContext *context, const Question &question, TargetAttr target,
                                          std::string *reason = nullptr) {
   facts::Family family = toFacts(target.getFamily());
+  facts::Pass pass = question.sizes.backward ? facts::Pass::Backward : facts::Pass::Forward;
   SmallVector<Choice> choices;
-  for (const facts::ScheduleRow *row : facts::schedulesFor(family, facts::Pass::Forward, question.sizes.largestDim(),
-                                                           question.masked, question.scored)) {
+  for (const facts::ScheduleRow *row :
+       facts::schedulesFor(family, pass, question.sizes.largestDim(), question.masked, question.scored)) {
     if (question.queries && !holds(row->queries, *question.queries))
       continue;
-    ScheduleAttr schedule = parseRow(*row, context);
-    if (std::optional<std::string> why = whyNot(schedule, question.sizes, target)) {
+    SmallVector<ScheduleAttr> schedules = parseRow(*row, context);
+    // A nest of all gradients adds up dQ in memory, in no order.
+    if (question.deterministic && llvm::any_of(schedules, [](ScheduleAttr s) { return s.getGrads().size() == 3; }))
+      continue;
+    if (std::optional<std::string> why = whyNot(schedules, question.sizes, target)) {
       LDBG() << "table row: " << *why;
       if (reason)
         *reason = *why;
       continue;
     }
-    std::string rule =
-        ("table " + StringRef(facts::familyName(family)) + " forward, " + facts::describeRow(*row)).str();
+    std::string rule = ("table " + StringRef(facts::familyName(family)) + " " + StringRef(facts::passName(pass)) +
+                        ", " + facts::describeRow(*row))
+                           .str();
     LengthRange range = question.queries ? LengthRange() : without(row->queries, choices);
-    choices.push_back({schedule.withFrom(rule), target, range});
+    choices.push_back({withFrom(schedules, rule), target, range});
     if (question.queries || row->queries.isAll())
       return choices;
   }
   ScheduleAttr schedule = fromShortList(context, question.sizes, target);
   if (!schedule)
     return {};
-  choices.push_back({schedule, target, without(LengthRange(), choices)});
+  choices.push_back({{schedule}, target, without(LengthRange(), choices)});
   return choices;
 }
 
 /// Does the result of the score region leave out the score? Then the sweep has no product S and no ring K, which is
 /// what the orders of warpgroup schedules are about.
-static bool ignoresScore(SdpaOp op) {
+static bool ignoresScore(AttentionOp op) {
   if (op.getScore().empty())
     return false;
   Block &block = op.getScore().front();
@@ -163,37 +195,41 @@ static bool ignoresScore(SdpaOp op) {
   return !needed.contains(block.getArgument(0));
 }
 
-/// The same machine without its warpgroup instructions.
-static TargetAttr asMmaSync(TargetAttr target) {
-  return TargetAttr::get(target.getContext(), target.getChip(), Family::MmaSync, target.getSmem(), target.getSmemSm(),
-                         target.getSms(), target.getRegs());
-}
-
 //===----------------------------------------------------------------------===//
 // Refusals
 //===----------------------------------------------------------------------===//
 
+/// A schedule that needs little. Beyond the table, and backward, the table's own last row tells the need, inside it the
+/// smallest tile there is; on wgmma too, since what does not fit there may still run on mma_sync.
+static ScheduleAttr findSmallest(MLIRContext *context, const Question &question, TargetAttr target) {
+  OpSizes sizes = question.sizes;
+  if (!sizes.backward && sizes.largestDim() <= facts::kMaxHeadDim)
+    return shortListed(context, std::size(kShortList) - 1);
+  facts::Pass pass = sizes.backward ? facts::Pass::Backward : facts::Pass::Forward;
+  int64_t d = std::min(sizes.largestDim(), facts::kMaxHeadDim);
+  SmallVector<ScheduleAttr> nests =
+      parseRow(*facts::schedulesFor(facts::Family::MmaSync, pass, d, question.masked).back(), context);
+  return *llvm::max_element(nests, [&](ScheduleAttr a, ScheduleAttr b) {
+    return getSharedBytes(a, sizes, target) < getSharedBytes(b, sizes, target);
+  });
+}
+
 /// Nothing fits: name the head dimension, the smallest need and the limit.
-static void refuseHeadDim(SdpaOp op, const Question &question, TargetAttr target) {
+static void refuseHeadDim(AttentionOp op, const Question &question, TargetAttr target) {
   MLIRContext *context = op.getContext();
   OpSizes sizes = question.sizes;
-  InFlightDiagnostic error = op.emitOpError()
+  InFlightDiagnostic error = op->emitOpError()
                              << (sizes.d >= sizes.dv ? "head dim " : "value head dim ") << sizes.largestDim();
   bool isCpu = target.getFamily() == Family::Cpu;
   int64_t largest = 0; // head dim that would fit, D = Dv
-  for (int64_t d = facts::kMaxHeadDim; d > 0 && !largest; d -= 8)
-    if (!chooseByTable(context, {{d, d, sizes.gathers}, question.masked, question.scored, question.queries}, target)
-             .empty())
+  Question smaller = question;
+  for (int64_t d = facts::kMaxHeadDim; d > 0 && !largest; d -= 8) {
+    smaller.sizes.d = smaller.sizes.dv = d;
+    if (!chooseByTable(context, smaller, target).empty())
       largest = d;
+  }
   if (!isCpu) {
-    // Beyond the table the table's own last row tells the need, inside it the smallest tile there is; on wgmma too,
-    // since what does not fit there may still run on mma_sync.
-    bool beyond = sizes.largestDim() > facts::kMaxHeadDim;
-    ScheduleAttr smallest = beyond ? parseRow(*facts::schedulesFor(facts::Family::MmaSync, facts::Pass::Forward,
-                                                                   facts::kMaxHeadDim, question.masked)
-                                                   .back(),
-                                              context)
-                                   : shortListed(context, std::size(kShortList) - 1);
+    ScheduleAttr smallest = findSmallest(context, question, asMmaSync(target));
     int64_t bytes = getSharedBytes(smallest, sizes, asMmaSync(target));
     if (bytes > target.getSmem())
       error << " needs " << bytes << " bytes shared memory (tile [" << smallest.getTileQueries() << ", "
@@ -216,31 +252,32 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
   using ChooseSchedulePassBase::ChooseSchedulePassBase;
 
   void runOnOperation() override {
-    SmallVector<SdpaOp> ops;
-    getOperation().walk([&](SdpaOp op) { ops.push_back(op); });
-    for (SdpaOp op : ops) {
+    SmallVector<AttentionOp> ops;
+    getOperation().walk([&](AttentionOp op) { ops.push_back(op); });
+    for (AttentionOp op : ops) {
       TargetAttr target = requireTarget(op);
       if (!target || failed(choose(op, target)))
         return signalPassFailure();
     }
   }
 
-  LogicalResult choose(SdpaOp op, TargetAttr target) {
+  LogicalResult choose(AttentionOp op, TargetAttr target) {
     Type element = cast<ShapedType>(op.getQ().getType()).getElementType();
     if (element.isF32() && target.getFamily() != Family::Cpu)
-      return op.emitOpError() << "f32 attention runs on --chip=cpu; on " << target.getChip() << " use f16 or bf16";
+      return op->emitOpError() << "f32 attention runs on --chip=cpu; on " << target.getChip() << " use f16 or bf16";
     Question question = Question::of(op);
+    question.deterministic = deterministic;
     if (question.sizes.largestDim() > facts::kMaxHeadDim) {
       refuseHeadDim(op, question, target);
       return failure();
     }
 
-    FailureOr<ScheduleAttr> wanted = overridden(op, question.sizes, target);
+    FailureOr<SmallVector<ScheduleAttr>> wanted = overridden(op, question, target);
     if (failed(wanted))
       return failure();
     SmallVector<Choice> choices;
     std::string reason;
-    if (*wanted)
+    if (!wanted->empty())
       choices.push_back({*wanted, target, {}});
     else if (target.getFamily() == Family::Wgmma && ignoresScore(op))
       reason = "the score region ignores the score, and the orders of the table overlap its product";
@@ -254,7 +291,7 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
     }
     // A function of more than this op is refused when it is tiled.
     auto func = dyn_cast<func::FuncOp>(op->getParentOp());
-    if (func && llvm::hasSingleElement(func.getOps<SdpaOp>()))
+    if (func && llvm::hasSingleElement(func.getOps<AttentionOp>()))
       applyChoices(op, func, choices);
     else
       applyChoice(op, choices.front());
@@ -262,7 +299,7 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
   }
 
   /// Kernels on mma_sync take what those on wgmma cannot.
-  void addMmaSync(SdpaOp op, const Question &question, TargetAttr target, StringRef reason,
+  void addMmaSync(AttentionOp op, const Question &question, TargetAttr target, StringRef reason,
                   SmallVectorImpl<Choice> &choices) {
     if (choices.empty())
       remark::missed(op.getLoc(), remark::RemarkOpts::name("wgmma").category(DEBUG_TYPE))
@@ -274,23 +311,31 @@ struct ChooseSchedule : attn::impl::ChooseSchedulePassBase<ChooseSchedule> {
     }
   }
 
-  /// The user's own schedule, on the op or as an option; null if there is none, failure if it does not fit.
-  FailureOr<ScheduleAttr> overridden(SdpaOp op, OpSizes sizes, TargetAttr target) {
-    ScheduleAttr wanted = op.getScheduleAttr();
+  /// The user's own schedules, on the op or as an option; none if there are none, failure if they do not fit.
+  FailureOr<SmallVector<ScheduleAttr>> overridden(AttentionOp op, const Question &question, TargetAttr target) {
+    SmallVector<ScheduleAttr> wanted = getSchedules(op);
     StringRef rule = "op";
-    if (!wanted) {
+    if (wanted.empty()) {
       const std::string text = schedule; // the option
       if (text.empty())
-        return ScheduleAttr();
+        return wanted;
       std::string message;
       rule = "option";
-      wanted = parseSchedule(text, &getContext(), message);
-      if (!wanted)
-        return op.emitOpError() << "bad schedule option: " << message;
+      wanted = parseSchedules(text, &getContext(), message);
+      if (wanted.empty())
+        return op->emitOpError() << "bad schedule option: " << message;
     }
-    if (std::optional<std::string> reason = whyNot(wanted, sizes, target))
-      return op.emitOpError() << "schedule of the " << rule << " does not fit: " << *reason;
-    return wanted.getFrom().empty() ? wanted.withFrom(rule) : wanted;
+    if (std::optional<std::string> reason = whyNot(wanted, question.sizes, target))
+      return op->emitOpError() << "schedule of the " << rule << " does not fit: " << *reason;
+    for (ScheduleAttr schedule : wanted)
+      if (question.deterministic && schedule.getGrads().size() == 3)
+        return op->emitOpError() << "schedule of the " << rule
+                                 << " adds up dQ in any order, so its bits change from run "
+                                 << "to run, and 'deterministic' asks for the same; give dQ a nest of its own";
+    for (ScheduleAttr &schedule : wanted)
+      if (schedule.getFrom().empty())
+        schedule = schedule.withFrom(rule);
+    return wanted;
   }
 };
 } // namespace

@@ -8,19 +8,22 @@
 // Loop-invariant code motion that counts registers. In front of a sweep's loop even whole tiles are worth keeping: the
 // loop runs many times and nothing else is alive there. A loop over the tiles of a block is long, and whatever waits in
 // front of it takes registers in all of its sweeps; a mask of the last keys, the same for every tile, waited there as
-// packed predicates and cost more to unpack than to compute. So only single numbers leave such a loop.
+// packed predicates and cost more to unpack than to compute. So only single numbers leave such a loop, and a tile that
+// stands in front of it, for the first of overlapped tiles, say, is computed again inside.
 //
-//   while tiles {                          number = ..
-//     number = ..          =>              while tiles {
-//     tile = f(number)                       tile = f(number)
-//     for steps { .. tile .. }               for steps { .. tile .. }
-//   }                                      }
+//   tile = f(constant)                     tile = f(constant); number = ..
+//   while tiles {                          while tiles {
+//     number = ..          =>                other = f(number); tile1 = f(constant)
+//     other = f(number)                      for steps { .. tile1, other .. }
+//     for steps { .. tile, other .. }      }
+//   }
 //
 //===----------------------------------------------------------------------===//
 
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
@@ -46,6 +49,43 @@ struct HoistInvariants : attn::impl::HoistInvariantsPassBase<HoistInvariants> {
 };
 } // namespace
 
+/// Computes again, in front of `before`, what `value` is made of, as far as it is wide and costs no more than
+/// arithmetic on coordinates; null if that does not lead to single numbers.
+static Value sinkInto(Operation *before, Value value, IRMapping &sunk) {
+  Operation *op = value.getDefiningOp();
+  if (Value known = sunk.lookupOrNull(value))
+    return known;
+  if (!isWide(value.getType()) || (op && op->hasTrait<OpTrait::ConstantLike>()))
+    return value;
+  if (!op || op->getNumRegions() || !isMemoryEffectFree(op) ||
+      !isa<IntegerType>(cast<ShapedType>(value.getType()).getElementType()))
+    return {};
+  IRMapping map;
+  for (Value operand : op->getOperands()) {
+    Value inside = sinkInto(before, operand, sunk);
+    if (!inside)
+      return {};
+    map.map(operand, inside);
+  }
+  OpBuilder builder(before);
+  sunk.map(op->getResults(), builder.clone(*op, map)->getResults());
+  return sunk.lookup(value);
+}
+
+/// Wide values of integers (coordinates, masks) that a loop over tiles reads from in front of it.
+static void sinkTiles(scf::WhileOp loop) {
+  for (Region *region : loop.getLoopRegions())
+    for (Operation &top : region->front()) {
+      IRMapping sunk;
+      top.walk([&](Operation *op) {
+        for (OpOperand &operand : op->getOpOperands())
+          if (isWide(operand.get().getType()) && loop.isDefinedOutsideOfLoop(operand.get()))
+            if (Value inside = sinkInto(&top, operand.get(), sunk))
+              operand.set(inside);
+      });
+    }
+}
+
 void HoistInvariants::runOnOperation() {
   // Inner loops first, so that what leaves one may leave the next as well.
   getOperation()->walk([&](LoopLikeOpInterface loop) {
@@ -62,4 +102,5 @@ void HoistInvariants::runOnOperation() {
         },
         [&](Operation *op, Region *) { loop.moveOutOfLoop(op); });
   });
+  getOperation()->walk(sinkTiles);
 }

@@ -46,11 +46,11 @@ Type RegionInliner::typeAt(Type element, Extent extent) const {
   case Extent::Uniform:
     return element;
   case Extent::Rows:
-    return RankedTensorType::get({tile.queries}, element);
+    return RankedTensorType::get({rows}, element);
   case Extent::Cols:
-    return RankedTensorType::get({tile.keys}, element);
+    return RankedTensorType::get({columns}, element);
   case Extent::Tile:
-    return RankedTensorType::get({tile.queries, tile.keys}, element);
+    return RankedTensorType::get({rows, columns}, element);
   }
   llvm_unreachable("no other extent");
 }

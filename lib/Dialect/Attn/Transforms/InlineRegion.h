@@ -4,15 +4,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A region is written for one (query, key) pair. On a tile every value of it becomes as large as it has to be: a value
-// that depends on batch and head only stays a scalar, one that also depends on the query (the key) becomes a rank-1
-// tensor of the tile's rows (columns), and only what depends on both is computed for every element. Scalars and rows do
-// not change during a sweep, so they are emitted in front of it.
+// that depends on batch and head only stays a scalar, one that also depends on what the tile has along its rows (its
+// columns) becomes a rank-1 tensor, and only what depends on both is computed for every element. Scalars and rows do
+// not change during a sweep, so they are emitted in front of it. Whether rows are queries or keys is the caller's to
+// say.
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_TRANSFORMS_INLINEREGION_H
 #define ATTN_TRANSFORMS_INLINEREGION_H
 
-#include "attn/Analysis/KeyRanges.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -34,8 +35,8 @@ bool gathersTiles(mlir::Region &region);
 class RegionInliner {
 public:
   /// `outer` inserts in front of the sweep, `inner` in its body.
-  RegionInliner(mlir::OpBuilder &outer, mlir::OpBuilder &inner, TileShape tile)
-      : outer(outer), inner(inner), tile(tile) {}
+  RegionInliner(mlir::OpBuilder &outer, mlir::OpBuilder &inner, int64_t rows, int64_t columns)
+      : outer(outer), inner(inner), rows(rows), columns(columns) {}
 
   /// Emits the block of a region for `arguments`; values from outside it go through `captures` (tensors have become
   /// memrefs there). Returns the yielded value for a whole tile, or null after an error.
@@ -44,14 +45,16 @@ public:
   /// `value` at a larger extent.
   mlir::Value spread(TileValue value, Extent extent, mlir::Location loc);
 
+  /// The type of a value that varies over `extent`.
+  mlir::Type typeAt(mlir::Type element, Extent extent) const;
+
 private:
   mlir::OpBuilder &builderFor(Extent extent) { return (unsigned(extent) & unsigned(Extent::Cols)) ? inner : outer; }
-  mlir::Type typeAt(mlir::Type element, Extent extent) const;
   mlir::LogicalResult inlineOp(mlir::Operation &op, llvm::DenseMap<mlir::Value, TileValue> &values);
   TileValue inlineGather(mlir::Operation &op, mlir::Value source, llvm::ArrayRef<TileValue> indices, Extent extent);
 
   mlir::OpBuilder &outer, &inner;
-  TileShape tile;
+  int64_t rows, columns;
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> spreads;
 };
 

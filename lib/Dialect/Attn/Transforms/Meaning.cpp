@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Meaning.h"
+#include "Signature.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
@@ -101,19 +102,16 @@ struct Program {
 };
 } // namespace
 
-DictionaryAttr attn::describeMeaning(SdpaOp op, llvm::function_ref<StringAttr(Value)> nameOf) {
+DictionaryAttr attn::describeMeaning(AttentionOp op, llvm::function_ref<StringAttr(Value)> nameOf) {
   Builder b(op.getContext());
   NamedAttrList meaning;
-  meaning.set("op", b.getStringAttr("sdpa"));
+  meaning.set("op", b.getStringAttr(op->getName().stripDialect()));
   meaning.set("scale", op.getScaleAttr());
   NamedAttrList operands;
-  for (auto [part, value] : {std::pair<StringRef, Value>("q", op.getQ()),
-                             {"k", op.getK()},
-                             {"v", op.getV()},
-                             {"o", op.getO()},
-                             {"lse", op.getLse()}})
-    if (StringAttr name = nameOf(value))
-      operands.set(part, name);
+  for (const SmallVector<NamedValue> &values : {getNamedOperands(op), getNamedResults(op)})
+    for (auto [part, value] : values)
+      if (StringAttr name = nameOf(value))
+        operands.set(part, name);
   meaning.set("operands", operands.getDictionary(b.getContext()));
   SmallVector<Attribute> masks;
   if (ArrayAttr named = op.getMaskAttr())

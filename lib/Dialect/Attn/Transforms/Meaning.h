@@ -11,8 +11,8 @@
 
 namespace attn {
 
-/// The `attn.meaning` of a function: what the manifest repeats under "meaning", ready to print, so that a result can be
-/// checked without the compiler.
+/// The `attn.meaning` of a function of one attn.sdpa or attn.sdpa_grad: what the manifest repeats under "meaning",
+/// ready to print, so that a result can be checked without the compiler.
 ///
 ///   {op = "sdpa", scale = 0.125 : f32,
 ///    masks = [{kind = "causal", align = "bottom_right"}, {kind = "window", left = 7, right = 0, align = "top_left"}],
@@ -22,7 +22,7 @@ namespace attn {
 /// Values of a region are numbered: its arguments first, then the entries of `values` in order. A captured scalar is an
 /// entry {op = "capture", source = <argument name>}; attn.gather names its source likewise, comparisons carry their
 /// `predicate`. `nameOf` gives the name of a captured function argument.
-mlir::DictionaryAttr describeMeaning(SdpaOp op, llvm::function_ref<mlir::StringAttr(mlir::Value)> nameOf);
+mlir::DictionaryAttr describeMeaning(AttentionOp op, llvm::function_ref<mlir::StringAttr(mlir::Value)> nameOf);
 
 } // namespace attn
 

@@ -20,9 +20,16 @@
 // the next barrier after the release; where the step has none left, one is made. acquire and release emit no code.
 // attn-count-waits and attn-verify-stage recompute this from the IR (Analysis/InFlight.h) instead of believing it.
 //
+// A sweep may run again and again, once for every head that shares a tile of keys. Each run numbers its items from 0
+// and starts with empty rings; a barrier in front of its first copies says that all warps have left the run before.
+//
+// A matrix that no product reads (O and dO, which are multiplied element by element) goes through shared memory as
+// well: a copy reads 16 bytes of a row at a time, a fragment's lanes would read two columns each.
+//
 //===----------------------------------------------------------------------===//
 
 #include "KernelRemark.h"
+#include "LongSteps.h"
 #include "PartitionRoles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -55,6 +62,7 @@ private:
   FailureOr<SmallVector<RingLoad>> makeRings(Block &block);
   LogicalResult pipelineSweep(SweepOp sweep);
   void loadOnce(MutableArrayRef<RingLoad> rings);
+  void loadRegisters(RingLoad &ring, Value item);
   void stageOutputs(Block &body);
   void makeRole();
 
@@ -68,9 +76,21 @@ private:
 };
 } // namespace
 
-/// A ring, not filled yet, for every load of `block` that a product reads.
+/// Whether a load is a matrix of 16-bit elements for registers only.
+static bool isForRegisters(LoadOp load) {
+  RankedTensorType tile = load.getResult().getType();
+  return isa<MemRefType>(load.getSource().getType()) && tile.getRank() == 2 && tile.getElementTypeBitWidth() == 16 &&
+         llvm::none_of(load->getUsers(), llvm::IsaPred<DotOp>);
+}
+
+/// A ring, not filled yet, for every load of `block` that a product reads, and in a tile (not in a sweep) for matrices
+/// that go to registers.
 FailureOr<SmallVector<RingLoad>> InPlacePartitioner::makeRings(Block &block) {
   SmallVector<RingLoad> rings = findRingLoads(block);
+  if (isa<TilesOp>(block.getParentOp()))
+    for (LoadOp load : block.getOps<LoadOp>())
+      if (isForRegisters(load))
+        rings.push_back({load, {}, {}, {}, {}});
   for (RingLoad &ring : rings) {
     auto source = cast<MemRefType>(ring.load.getSource().getType());
     SmallVector<int64_t> strides;
@@ -130,6 +150,11 @@ void InPlacePartitioner::loadOnce(MutableArrayRef<RingLoad> rings) {
     builder.setInsertionPoint(ring.load);
     Value item = constant(ring.load.getLoc(), 0);
     fetch(ring, ring.load.getAt(), item, {});
+    if (ring.uses.empty()) {
+      loadRegisters(ring, item);
+      ring.load.erase();
+      continue;
+    }
     waitAndRelease(ring, item);
     if (ring.load->use_empty())
       ring.load.erase();
@@ -139,11 +164,31 @@ void InPlacePartitioner::loadOnce(MutableArrayRef<RingLoad> rings) {
   }
 }
 
+/// From the ring to registers in front of the first use, when the copies of other tiles are under way.
+void InPlacePartitioner::loadRegisters(RingLoad &ring, Value item) {
+  Location loc = ring.load.getLoc();
+  Operation *first = nullptr;
+  for (Operation *user : ring.load->getUsers()) {
+    user = ring.load->getBlock()->findAncestorOpInBlock(*user);
+    first = !first || user->isBeforeInBlock(first) ? user : first;
+  }
+  if (first)
+    builder.setInsertionPoint(first);
+  Value buf = WaitOp::create(builder, loc, TypeRange{ring.buf}, ring.alloc, item, IntegerAttr()).getBufs()[0];
+  Value tile = LoadOp::create(builder, loc, ring.load.getResult().getType(), buf, ValueRange{}, StringAttr());
+  ReleaseOp::create(builder, loc, ring.alloc, item);
+  ring.load.getResult().replaceAllUsesWith(tile);
+}
+
 /// The barrier in `body` behind which the slot of item t + lead is free, or null.
 static Operation *findBarrier(const RingLoad &ring, Block &body) {
   auto ofRing = [&](auto op) { return op.getRing() == ring.alloc; };
-  if (ring.depth() > 1)
-    return *llvm::find_if(body.getOps<WaitOp>(), ofRing);
+  if (ring.depth() > 1) {
+    Operation *wait = *llvm::find_if(body.getOps<WaitOp>(), ofRing);
+    while (isa<WaitOp>(wait->getNextNode()))
+      wait = wait->getNextNode();
+    return wait;
+  }
   Operation *release = *llvm::find_if(body.getOps<ReleaseOp>(), ofRing);
   for (Operation *next = release->getNextNode(); next; next = next->getNextNode())
     if (isa<WaitOp, SyncOp>(next))
@@ -153,6 +198,9 @@ static Operation *findBarrier(const RingLoad &ring, Block &body) {
 
 LogicalResult InPlacePartitioner::pipelineSweep(SweepOp sweep) {
   Block &body = sweep.getBody().front();
+  const bool isLong = isLongStep(body);
+  if (isLong)
+    orderStep(body, schedule.getNumWarps());
   FailureOr<SmallVector<RingLoad>> rings = makeRings(body);
   if (failed(rings))
     return failure();
@@ -170,6 +218,8 @@ LogicalResult InPlacePartitioner::pipelineSweep(SweepOp sweep) {
   // In front of the sweep: items 0 .. lead - 1 of every ring, in the order their waits will ask for them. Item 0 is
   // always there (a sweep is never empty), later ones are guarded.
   builder.setInsertionPoint(sweep);
+  if (sweep->getParentOp() != tiles)
+    SyncOp::create(builder, loc, Scope::Group);
   Value count = builder.createOrFold<arith::SubIOp>(loc, sweep.getHi(), sweep.getLo());
   int64_t maxLead = 0;
   for (RingLoad &ring : *rings)
@@ -212,6 +262,8 @@ LogicalResult InPlacePartitioner::pipelineSweep(SweepOp sweep) {
   }
   for (RingLoad &ring : *rings)
     waitAndRelease(ring, t);
+  if (isLong)
+    waitTogether(*rings, body);
 
   // The fetches, each behind a barrier that follows the last use of what the slot holds (picture above). Fetches behind
   // one barrier keep the order of the rings, which is the order they are waited for in.
@@ -247,7 +299,7 @@ LogicalResult InPlacePartitioner::pipelineSweep(SweepOp sweep) {
 void InPlacePartitioner::stageOutputs(Block &body) {
   for (StoreOp store : llvm::make_early_inc_range(body.getOps<StoreOp>())) {
     auto tile = store.getValue().getType();
-    if (tile.getRank() != 2 || !isa<MemRefType>(store.getDest().getType()))
+    if (tile.getRank() != 2 || store.getRaw() || store.getAdd() || !isa<MemRefType>(store.getDest().getType()))
       continue;
     Location loc = store.getLoc();
     BufType buf = getBufType(tile);
@@ -292,7 +344,9 @@ LogicalResult InPlacePartitioner::run() {
   FailureOr<SmallVector<RingLoad>> once = makeRings(body);
   if (failed(once))
     return failure();
-  for (SweepOp sweep : llvm::to_vector(body.getOps<SweepOp>()))
+  SmallVector<SweepOp> sweeps;
+  tiles.walk([&](SweepOp sweep) { sweeps.push_back(sweep); });
+  for (SweepOp sweep : sweeps)
     if (failed(pipelineSweep(sweep)))
       return failure();
   // After the sweeps: a wait for a tile they read then stands behind the copies of their first items.

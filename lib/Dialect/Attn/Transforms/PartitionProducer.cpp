@@ -19,24 +19,24 @@
 //       yield n + (hi - lo)                               release Q[t G + g];  results;  yield n + (hi - lo)
 //     }                                                 }
 //
-// The producer's nest holds what the addresses are computed from and nothing else. What leaves a tile:
-// StageResults.cpp.
+// Where a tile has a loop around the sweep (the query heads that share a key head, in the backward), n is carried
+// through it as well: the items of all its sweeps are one sequence.
+//
+// A row of numbers that a step reads along the columns of its tiles travels in the slot of one of them.
+//
+// The roles: ProducerRole.cpp, ComputeRole.cpp. A tile that groups compute for each other: ExchangeTiles.cpp. What
+// leaves a tile: StageResults.cpp.
 //
 //===----------------------------------------------------------------------===//
 
 #include "KernelRemark.h"
-#include "PartitionRoles.h"
-#include "StageResults.h"
-#include "TensorMaps.h"
+#include "ProducerPartitioner.h"
+#include "attn/Analysis/SharedAllocs.h"
 #include "attn/Analysis/SharedPlan.h"
 #include "attn/Dialect/Attn/IR/Target.h"
 #include "attn/Facts/Facts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace attn;
@@ -45,51 +45,14 @@ using namespace attn;
 
 using facts::kGroupWarps;
 
-namespace {
-/// A ring, and how the items in it are made.
-struct TmaLoad : RingLoad {
-  Value map;
-  SweepOp sweep;         ///< null: filled once a tile
-  bool perGroup = false; ///< A of products: every group has its own rows, an item of its own
-  ReleaseOp release;
-};
+/// Gradients of keys and values are computed with keys on the rows of tiles.
+static int64_t getRows(ScheduleAttr schedule) {
+  return schedule.makes("dK") || schedule.makes("dV") ? schedule.getTileKeys() : schedule.getTileQueries();
+}
 
-class ProducerPartitioner : RolePartitioner {
-public:
-  ProducerPartitioner(KernelOp kernel, TilesOp tiles)
-      : RolePartitioner(kernel, tiles, Family::Wgmma), groups(schedule.getGroups()), rows(schedule.getTileQueries()),
-        maps(kernel) {}
-  LogicalResult run();
-
-private:
-  LogicalResult check();
-  LogicalResult collect(Block &block, SweepOp sweep);
-  LogicalResult prepare(TmaLoad &ring, RingLoad load, SweepOp sweep);
-
-  LogicalResult need(Value value, LoadOp load);
-  LogicalResult findNeeded();
-  void makeProducer();
-  void fillBlock(Block &from, ValueRange carried, IRMapping &map);
-  void fill(TmaLoad &ring, ValueRange carried, IRMapping &map);
-
-  RoleOp makeRole(StringRef name, int64_t first, int64_t warps, int64_t groups, int64_t regsIndex, bool elect);
-  TilesOp makeTiles(Block *into);
-  void makeCompute();
-  void dropDeadAddresses(ArrayRef<Value> roots);
-  StagingRoom findRoom();
-
-  Value itemOf(TmaLoad &ring, ValueRange carried, Value tile, Value step, Value group);
-  void yieldCounts(Location loc, YieldOp yield, ValueRange carried, llvm::function_ref<Value(Value)> lookup);
-
-  int64_t groups, rows;
-  llvm::MapVector<Operation *, TmaLoad> rings; ///< by load, in program order
-  SmallVector<SweepOp> sweeps;                 ///< that fill rings; each carries the number of its next item
-  TensorMaps maps;
-  llvm::SetVector<Operation *> needed; ///< what addresses and sweeps' bounds are computed from
-  llvm::DenseMap<Value, Value> items;  ///< numbers that several rings share, by what counts: a tile or a step
-  RoleOp producer, compute;
-};
-} // namespace
+ProducerPartitioner::ProducerPartitioner(KernelOp kernel, TilesOp tiles)
+    : RolePartitioner(kernel, tiles, Family::Wgmma), groups(schedule.getGroups()), rows(getRows(schedule)),
+      maps(kernel) {}
 
 //===----------------------------------------------------------------------===//
 // Rings and tensor maps
@@ -117,7 +80,13 @@ LogicalResult ProducerPartitioner::prepare(TmaLoad &ring, RingLoad found, SweepO
   RankedTensorType tile = load.getResult().getType();
   bool readsRows = llvm::any_of(ring.uses, [](OpOperand *use) { return use->getOperandNumber() == 0; });
   bool readsAll = llvm::any_of(ring.uses, [](OpOperand *use) { return use->getOperandNumber() == 1; });
-  if (readsRows && readsAll)
+  // Rows that are what a product sums over, share by share.
+  auto sumsOver = [](OpOperand *use) {
+    auto dot = cast<DotOp>(use->getOwner());
+    return use->getOperandNumber() == 0 || (dot.getTransA() && !dot.getTransB());
+  };
+  ring.forOthers = readsRows && readsAll;
+  if (ring.forOthers && !llvm::all_of(ring.uses, sumsOver))
     return load.emitOpError("is the A operand of one product and the B operand of another; on family wgmma a group has "
                             "its rows of an A operand only");
   if (size_t others = llvm::range_size(load->getUses()) - ring.uses.size())
@@ -132,19 +101,52 @@ LogicalResult ProducerPartitioner::prepare(TmaLoad &ring, RingLoad found, SweepO
     return failure();
   ring.map = *map;
   int64_t share = readsRows ? groups : 1;
-  makeRing(ring, buf, share * depthOf(load), kGroupWarps * groups / share, tiles);
+  makeRing(ring, buf, share * depthOf(load), kGroupWarps * groups / (ring.forOthers ? 1 : share), tiles);
   return success();
 }
 
-LogicalResult ProducerPartitioner::collect(Block &block, SweepOp sweep) {
+/// Rows of numbers that are read along the columns of the step's tiles, from workspaces (dense and padded: a copy of
+/// consecutive bytes looks at no bounds): one goes with each of the tiles that have the same rows, in order.
+void ProducerPartitioner::takeVectors(Block &block, MutableArrayRef<RingLoad> loads) {
+  auto isRow = [](LoadOp load) {
+    auto memory = dyn_cast<MemRefType>(load.getSource().getType());
+    RankedTensorType type = load.getResult().getType();
+    return memory && memory.getLayout().isIdentity() && isa<BlockArgument>(load.getSource()) && type.getRank() == 1 &&
+           type.getElementType().isF32() && static_cast<int64_t>(load.getAt().size()) == memory.getRank() &&
+           type.getDimSize(0) * 4 % facts::kBankBytes == 0;
+  };
+  auto *next = loads.begin();
+  for (LoadOp load : block.getOps<LoadOp>()) {
+    if (!isRow(load))
+      continue;
+    auto takes = [&](RingLoad &tile) {
+      bool isB = llvm::all_of(tile.uses, [](OpOperand *use) { return use->getOperandNumber() == 1; });
+      auto at = tile.load.getAt();
+      return isB && at.size() > 2 && at[2] == load.getAt().back() &&
+             tile.load.getResult().getType().getDimSize(0) == load.getResult().getType().getDimSize(0);
+    };
+    next = std::find_if(next, loads.end(), takes);
+    if (next == loads.end())
+      return;
+    (next++)->vectors.push_back(load);
+  }
+}
+
+LogicalResult ProducerPartitioner::collect(Block &block) {
+  auto sweep = dyn_cast<SweepOp>(block.getParentOp());
   SmallVector<RingLoad> found = findRingLoads(block);
   if (sweep && !found.empty())
     sweeps.push_back(sweep);
+  if (sweep)
+    takeVectors(block, found);
   for (RingLoad &load : found) {
     Operation *op = load.load;
     if (failed(prepare(rings[op], std::move(load), sweep)))
       return failure();
   }
+  for (Operation &op : block)
+    if (isa<SweepOp, scf::ForOp>(op) && failed(collect(op.getRegion(0).front())))
+      return failure();
   return success();
 }
 
@@ -152,114 +154,52 @@ LogicalResult ProducerPartitioner::collect(Block &block, SweepOp sweep) {
 // Numbers of items
 //===----------------------------------------------------------------------===//
 
-/// The number of the item that is made in tile `tile`, in step `step` of a sweep, for group `group` (null: the first).
-Value ProducerPartitioner::itemOf(TmaLoad &ring, ValueRange carried, Value tile, Value step, Value group) {
+/// Which sweeps `op` is or holds.
+SmallVector<size_t> ProducerPartitioner::sweepsIn(Operation *op) const {
+  SmallVector<size_t> inside;
+  for (auto [index, sweep] : llvm::enumerate(sweeps))
+    if (op->isAncestor(sweep))
+      inside.push_back(index);
+  return inside;
+}
+
+/// The number of what is made in tile `tile`, or in step `step` of a sweep whose first is in `first`.
+Value ProducerPartitioner::itemOf(SweepOp sweep, ArrayRef<Value> first, Value tile, Value step) {
+  Value &item = items[sweep ? step : tile];
+  if (!item)
+    item = sweep ? builder.createOrFold<arith::AddIOp>(sweep.getLoc(),
+                                                       first[llvm::find(sweeps, sweep) - sweeps.begin()], step)
+                 : tile;
+  return item;
+}
+
+/// The same of an item of a ring, for group `group` (null: the first).
+Value ProducerPartitioner::itemOf(TmaLoad &ring, ArrayRef<Value> first, Value tile, Value step, Value group) {
   Location loc = ring.load.getLoc();
-  auto count = [&]() -> Value {
-    if (!ring.sweep)
-      return tile;
-    size_t index = llvm::find(sweeps, ring.sweep) - sweeps.begin();
-    return builder.createOrFold<arith::AddIOp>(loc, carried[index], step);
-  };
-  if (!ring.perGroup || groups == 1) {
-    Value &item = items[step ? step : tile];
-    return item ? item : item = count();
-  }
-  Value first = arith::MulIOp::create(builder, loc, count(), constant(loc, groups));
-  return group ? builder.createOrFold<arith::AddIOp>(loc, first, group) : first;
+  if (!ring.perGroup || groups == 1)
+    return itemOf(ring.sweep, first, tile, step);
+  Value count =
+      ring.sweep
+          ? builder.createOrFold<arith::AddIOp>(loc, first[llvm::find(sweeps, ring.sweep) - sweeps.begin()], step)
+          : tile;
+  Value ofGroups = arith::MulIOp::create(builder, loc, count, constant(loc, groups));
+  return group ? builder.createOrFold<arith::AddIOp>(loc, ofGroups, group) : ofGroups;
 }
 
-/// A sweep takes hi - lo items in every tile.
-void ProducerPartitioner::yieldCounts(Location loc, YieldOp yield, ValueRange carried,
-                                      llvm::function_ref<Value(Value)> lookup) {
-  builder.setInsertionPoint(yield);
-  SmallVector<Value> next;
-  for (auto [sweep, number] : llvm::zip_equal(sweeps, carried)) {
-    Value count = builder.createOrFold<arith::SubIOp>(loc, lookup(sweep.getHi()), lookup(sweep.getLo()));
-    next.push_back(arith::AddIOp::create(builder, loc, number, count));
-  }
-  yield.getValuesMutable().assign(next);
-}
-
-//===----------------------------------------------------------------------===//
-// The producer
-//===----------------------------------------------------------------------===//
-
-LogicalResult ProducerPartitioner::need(Value value, LoadOp load) {
-  if (!tiles.getBody().isAncestor(value.getParentRegion()))
-    return success();
-  Operation *owner = value.getDefiningOp();
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    Operation *parent = argument.getOwner()->getParentOp();
-    if (parent == tiles || (isa<SweepOp>(parent) && argument.getArgNumber() < 2))
-      return success();
-  } else if (!owner->getNumRegions() && isMemoryEffectFree(owner)) {
-    if (needed.insert(owner))
-      for (Value operand : owner->getOperands())
-        if (failed(need(operand, load)))
-          return failure();
-    return success();
-  }
-  return load.emitOpError("cannot be fetched by another role: where it is or how often depends on more than the tile's "
-                          "numbers and the sweep's t and j");
-}
-
-LogicalResult ProducerPartitioner::findNeeded() {
-  for (auto &[op, ring] : rings) {
-    SmallVector<Value> values(ring.load.getAt());
-    if (ring.sweep)
-      llvm::append_values(values, ring.sweep.getLo(), ring.sweep.getHi());
-    for (Value value : values)
-      if (failed(need(value, ring.load)))
-        return failure();
-  }
-  return success();
-}
-
-void ProducerPartitioner::fill(TmaLoad &ring, ValueRange carried, IRMapping &map) {
-  Location loc = ring.load.getLoc();
-  Value tile = map.lookup(tiles.getBody().getArgument(0));
-  Value step = ring.sweep ? map.lookup(ring.sweep.getBody().getArgument(0)) : Value();
-  SmallVector<Value> at;
-  for (Value coordinate : ring.load.getAt())
-    at.push_back(map.lookupOrDefault(coordinate));
-  int64_t share = rows / groups;
-  for (int64_t group = 0, end = ring.perGroup ? groups : 1; group < end; ++group) {
-    SmallVector<Value> box = at;
-    if (group)
-      moveRow(builder, loc, box, cast<MemRefType>(ring.load.getSource().getType()), ring.load.getResult().getType(),
-              constant(loc, group * share));
-    Value number = group ? constant(loc, group) : Value();
-    Value item = itemOf(ring, carried, tile, step, number);
-    auto slot = AcquireOp::create(builder, loc, TypeRange{ring.buf}, ring.alloc, item);
-    CopyOp::create(builder, loc, ring.map, box, slot.getBufs()[0], ValueRange{}, ring.alloc, item, Value(),
-                   TransportAttr::get(builder.getContext(), Transport::Tma));
-  }
-}
-
-/// Copies of `from`'s loads, and of what they need, at the builder's point.
-void ProducerPartitioner::fillBlock(Block &from, ValueRange carried, IRMapping &map) {
-  for (Operation &op : from) {
-    if (needed.contains(&op))
-      builder.clone(op, map);
-    if (auto ring = rings.find(&op); ring != rings.end())
-      fill(ring->second, carried, map);
-    auto sweep = dyn_cast<SweepOp>(op);
-    if (!sweep || !llvm::is_contained(sweeps, sweep))
+/// At the end of a block: every sweep in it has taken hi - lo items.
+void ProducerPartitioner::countSweeps(Block &block, Numbers next, llvm::function_ref<Value(Value)> lookup) {
+  for (auto [sweep, number] : llvm::zip_equal(sweeps, next)) {
+    if (sweep->getBlock() != &block)
       continue;
-    // Nothing is masked here: all of it is plain.
-    Value lo = map.lookupOrDefault(sweep.getLo()), hi = map.lookupOrDefault(sweep.getHi());
-    auto copy = SweepOp::create(builder, sweep.getLoc(), TypeRange(), sweep.getOrder(), lo, hi, lo, hi, IntegerAttr(),
-                                ValueRange());
-    OpBuilder::InsertionGuard guard(builder);
-    Block *body = builder.createBlock(&copy.getBody(), {}, {builder.getI32Type(), builder.getI32Type()},
-                                      {sweep.getLoc(), sweep.getLoc()});
-    YieldOp::create(builder, sweep.getLoc(), ValueRange{});
-    builder.setInsertionPoint(body->getTerminator());
-    map.map(sweep.getBody().getArguments().take_front(2), body->getArguments());
-    fillBlock(sweep.getBody().front(), carried, map);
+    Location loc = sweep.getLoc();
+    Value count = builder.createOrFold<arith::SubIOp>(loc, lookup(sweep.getHi()), lookup(sweep.getLo()));
+    number = arith::AddIOp::create(builder, loc, number, count);
   }
 }
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
 
 RoleOp ProducerPartitioner::makeRole(StringRef name, int64_t first, int64_t warps, int64_t groups, int64_t regsIndex,
                                      bool elect) {
@@ -285,75 +225,16 @@ TilesOp ProducerPartitioner::makeTiles(Block *into) {
                          tiles.getCounter(), zeros, tiles.getHeaviestFirst());
 }
 
-void ProducerPartitioner::makeProducer() {
-  Location loc = tiles.getLoc();
-  producer = makeRole("producer", 0, kGroupWarps, 1, 0, /*elect=*/true);
-  TilesOp nest = makeTiles(&producer.getBody().front());
-  Block *body = builder.createBlock(&nest.getBody(), {}, SmallVector<Type>(4 + sweeps.size(), builder.getI32Type()),
-                                    SmallVector<Location>(4 + sweeps.size(), loc));
-  auto yield = YieldOp::create(builder, loc, ValueRange{});
-  builder.setInsertionPoint(yield);
-  ValueRange carried = ValueRange(body->getArguments()).drop_front(4);
-  IRMapping map;
-  map.map(tiles.getBody().getArguments(), body->getArguments().take_front(4));
-  fillBlock(tiles.getBody().front(), carried, map);
-  yieldCounts(loc, yield, carried, [&](Value value) { return map.lookupOrDefault(value); });
-}
-
-//===----------------------------------------------------------------------===//
-// The groups that compute
-//===----------------------------------------------------------------------===//
-
-/// Erases what only the erased loads used.
-void ProducerPartitioner::dropDeadAddresses(ArrayRef<Value> roots) {
-  SmallVector<Value> worklist(roots);
-  while (!worklist.empty()) {
-    Operation *op = worklist.pop_back_val().getDefiningOp();
-    if (!op || !compute->isProperAncestor(op) || !isOpTriviallyDead(op))
-      continue;
-    SmallVector<Value> operands(op->getOperands());
-    for (Value result : op->getResults())
-      llvm::erase(worklist, result);
-    op->erase();
-    llvm::append_range(worklist, operands);
-  }
-}
-
-void ProducerPartitioner::makeCompute() {
-  Location loc = tiles.getLoc();
-  compute = makeRole("compute", kGroupWarps, kGroupWarps * groups, groups, 1, /*elect=*/false);
-  TilesOp nest = makeTiles(&compute.getBody().front());
-  nest.getBody().takeBody(tiles.getBody());
-  Block &body = nest.getBody().front();
-  for (size_t i = 0; i < sweeps.size(); ++i)
-    body.addArgument(builder.getI32Type(), loc);
-  tiles.erase();
-  tiles = nest;
-
-  ValueRange carried = ValueRange(body.getArguments()).drop_front(4);
-  Value group = compute.getBody().getArgument(0);
-  SmallVector<Value> addresses;
-  for (auto &[op, ring] : rings) {
-    Block &block = *ring.load->getBlock();
-    builder.setInsertionPointToStart(&block);
-    Value step = ring.sweep ? block.getArgument(0) : Value();
-    ring.release = waitAndRelease(ring, itemOf(ring, carried, body.getArgument(0), step, group));
-    llvm::append_range(addresses, ring.load.getAt());
-    ring.load.erase();
-  }
-  dropDeadAddresses(addresses);
-  yieldCounts(loc, cast<YieldOp>(body.getTerminator()), carried, [](Value value) { return value; });
-}
-
 /// What PlanMemory will find taken, and what is left of the target's bytes.
 StagingRoom ProducerPartitioner::findRoom() {
   StagingRoom room{schedule.getOut(), {}, std::nullopt};
-  int64_t slots = 0, bytes = 0;
-  for (auto &[op, ring] : rings) {
-    if (!ring.sweep && ring.perGroup && ring.depth() == groups)
+  for (auto &[op, ring] : rings)
+    if (!ring.sweep && ring.perGroup && !ring.forOthers && ring.depth() == groups)
       room.slots.push_back({ring.alloc.getDefiningOp<AllocOp>(), ring.release});
-    slots += ring.depth();
-    bytes += ring.depth() * ring.ring.getSlotBytes();
+  int64_t slots = 0, bytes = 0;
+  for (AllocOp alloc : kernel.getBody().getOps<AllocOp>()) {
+    slots += isExchange(alloc) ? 0 : cast<RingType>(alloc.getType()).getDepth();
+    bytes += getSharedBytes(alloc);
   }
   bytes += barrierBytes(slots, tiles.getKind() == Tiling::Dynamic);
   if (int64_t smem = getTarget(kernel).getSmem())
@@ -362,17 +243,15 @@ StagingRoom ProducerPartitioner::findRoom() {
 }
 
 LogicalResult ProducerPartitioner::run() {
-  if (failed(check()) || failed(collect(tiles.getBody().front(), {})))
-    return failure();
-  for (SweepOp sweep : tiles.getBody().getOps<SweepOp>())
-    if (failed(collect(sweep.getBody().front(), sweep)))
-      return failure();
-  if (failed(findNeeded()))
+  if (failed(check()) || failed(collect(tiles.getBody().front())) || failed(findNeeded()))
     return failure();
   makeProducer();
   makeCompute();
-  if (failed(splitRows(compute, rows)))
+  if (failed(exchangeTiles()) || failed(splitRows(compute, rows)) || failed(holdOperands()))
     return failure();
+  // An overlapped tile starts with a whole step of every group.
+  if (groups > 1 && schedule.getSeam() == Seam::Plain)
+    narrowSweeps(compute, tiles, schedule);
   auto label = [&](StringRef wanted) { return uniqueLabel(wanted); };
   if (failed(stageResults(tiles, findRoom(), maps, label)))
     return failure();

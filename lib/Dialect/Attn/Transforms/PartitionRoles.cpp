@@ -16,6 +16,7 @@
 #include "attn/Dialect/Attn/IR/Target.h"
 #include "attn/Facts/Facts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -33,7 +34,10 @@ using namespace attn;
 static constexpr struct {
   StringLiteral label;
   int64_t (ScheduleAttr::*depth)() const;
-} kDepths[] = {{"Q", &ScheduleAttr::getDepthQ}, {"K", &ScheduleAttr::getDepthK}, {"V", &ScheduleAttr::getDepthV}};
+} kDepths[] = {{"Q", &ScheduleAttr::getDepthQ},
+               {"K", &ScheduleAttr::getDepthK},
+               {"V", &ScheduleAttr::getDepthV},
+               {"dO", &ScheduleAttr::getDepthDo}};
 
 BufType attn::getBufType(RankedTensorType tile) {
   int64_t rowBytes = tile.getShape().back() * tile.getElementTypeBitWidth() / 8;
@@ -82,9 +86,14 @@ LogicalResult RolePartitioner::checkDots() {
                  << stringifyFamily(family) << " has no way yet to pass a computed tile through shared memory",
              WalkResult::interrupt();
     Operation *parent = load->getParentOp();
-    if (parent != tiles && !(isa<SweepOp>(parent) && parent->getParentOp() == tiles))
+    if (isa<SweepOp>(parent)) {
+      do
+        parent = parent->getParentOp();
+      while (isa<scf::ForOp>(parent));
+    }
+    if (parent != tiles)
       return load.emitOpError("feeds a product from inside a loop; its ring can be filled per tile or per step of a "
-                              "sweep of the tile only"),
+                              "sweep only"),
              WalkResult::interrupt();
     return WalkResult::advance();
   });
@@ -94,7 +103,7 @@ LogicalResult RolePartitioner::checkDots() {
 SmallVector<RingLoad> RolePartitioner::findRingLoads(Block &block) {
   SmallVector<RingLoad> rings;
   for (LoadOp load : block.getOps<LoadOp>()) {
-    RingLoad ring{load, {}, {}, {}, {}};
+    RingLoad ring{load, {}, {}, {}, {}, {}};
     for (OpOperand &use : load->getUses())
       if (isa<DotOp>(use.getOwner()) && use.getOperandNumber() < 2)
         ring.uses.push_back(&use);
@@ -108,7 +117,10 @@ void RolePartitioner::makeRing(RingLoad &load, BufType buf, int64_t slots, int64
   Location loc = load.load.getLoc();
   std::string label = uniqueLabel(load.load.getLabel().value_or("tile"));
   load.buf = buf;
-  load.ring = RingType::get(builder.getContext(), slots, {buf});
+  SmallVector<Type> bufs{buf};
+  for (LoadOp vector : load.vectors)
+    bufs.push_back(getBufType(vector.getResult().getType()));
+  load.ring = RingType::get(builder.getContext(), slots, bufs);
   builder.setInsertionPoint(before);
   load.alloc = AllocOp::create(builder, loc, load.ring, builder.getStringAttr(label),
                                builder.getI64IntegerAttr(readers), IntegerAttr(), IntegerAttr(), StringAttr());
@@ -120,16 +132,23 @@ void RolePartitioner::makeRing(RingLoad &load, BufType buf, int64_t slots, int64
 ReleaseOp RolePartitioner::waitAndRelease(RingLoad &load, Value item) {
   Block *block = load.load->getBlock();
   Operation *first = nullptr, *last = nullptr;
-  for (OpOperand *use : load.uses) {
+  SmallVector<OpOperand *> uses(load.uses);
+  for (LoadOp vector : load.vectors)
+    uses.push_back(&vector.getSourceMutable());
+  for (OpOperand *use : uses) {
     Operation *user = block->findAncestorOpInBlock(*use->getOwner());
     first = !first || user->isBeforeInBlock(first) ? user : first;
     last = !last || last->isBeforeInBlock(user) ? user : last;
   }
   Location loc = load.load.getLoc();
   builder.setInsertionPoint(first);
-  auto wait = WaitOp::create(builder, loc, TypeRange{load.buf}, load.alloc, item, IntegerAttr());
+  auto wait = WaitOp::create(builder, loc, load.ring.getBufs(), load.alloc, item, IntegerAttr());
   for (OpOperand *use : load.uses)
     use->set(wait.getBufs()[0]);
+  for (auto [vector, buf] : llvm::zip_equal(load.vectors, wait.getBufs().drop_front())) {
+    vector.getSourceMutable().set(buf);
+    vector.getAtMutable().clear();
+  }
   builder.setInsertionPointAfter(last);
   return ReleaseOp::create(builder, loc, load.alloc, item);
 }

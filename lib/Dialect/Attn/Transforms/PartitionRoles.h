@@ -20,6 +20,7 @@ namespace attn {
 struct RingLoad {
   LoadOp load;
   llvm::SmallVector<mlir::OpOperand *> uses; ///< operands of products
+  llvm::SmallVector<LoadOp, 1> vectors = {}; ///< rows of numbers that travel in the same slot, behind the tile
   RingType ring;
   BufType buf;
   mlir::Value alloc;
@@ -73,6 +74,9 @@ llvm::LogicalResult partitionProducer(KernelOp kernel, TilesOp tiles);
 /// Gives every group of `role` its share of a tile of `rows` rows: group g gets rows [g n, (g + 1) n), n = rows /
 /// groups.
 llvm::LogicalResult splitRows(RoleOp role, int64_t rows);
+
+/// Narrows the sweeps of a nest in `role` to the blocks that a group's own rows see.
+void narrowSweeps(RoleOp role, TilesOp tiles, ScheduleAttr schedule);
 
 } // namespace attn
 

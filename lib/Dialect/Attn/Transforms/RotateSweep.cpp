@@ -204,11 +204,12 @@ void Rotation::emitOp(Round &round, Operation *op, int64_t lag) {
   auto dot = dyn_cast<DotOp>(op);
   if (!dot)
     return cloneInto(round, op, lag);
-  Value a = read(round, dot.getA(), lag), b = read(round, dot.getB(), lag);
-  Value acc = dot.getAcc() ? read(round, dot.getAcc(), lag) : Value();
-  auto pending = PendingType::get(dot.getContext(), dot.getTile());
-  auto issued = DotOp::create(builder, dot.getLoc(), pending, a, b, acc, dot.getLabelAttr(), builder.getUnitAttr(),
-                              dot.getTransBAttr());
+  IRMapping operands;
+  for (Value operand : dot->getOperands())
+    operands.map(operand, read(round, operand, lag));
+  auto issued = cast<DotOp>(builder.clone(*dot, operands));
+  issued.getResult().setType(PendingType::get(dot.getContext(), dot.getTile()));
+  issued.setAsync(true);
   round.open.push_back({dot, issued});
 }
 
@@ -222,8 +223,9 @@ void Rotation::emitAwait(Round &round, ArrayRef<DotOp> dots) {
   for (auto [dot, issued] : retired) {
     pendings.push_back(issued.getResult());
     types.push_back(dot.getTile());
-    if (isa<RankedTensorType>(issued.getA().getType()))
-      keep.push_back(issued.getA());
+    for (Value a : {issued.getA(), issued.getA2()})
+      if (a && isa<RankedTensorType>(a.getType()))
+        keep.push_back(a);
   }
   if (retired.empty())
     return;
@@ -323,10 +325,13 @@ void Rotation::moveReleases() {
     if (item && item->getBlock() == sweep->getBlock() && sweep->isBeforeInBlock(item))
       continue;
     auto isRead = [&](Operation *inner) {
-      for (Value operand : inner->getOperands())
+      for (Value operand : inner->getOperands()) {
+        if (auto slice = operand.getDefiningOp<SliceOp>())
+          operand = slice.getSource();
         if (auto wait = operand.getDefiningOp<WaitOp>();
             wait && wait.getRing() == release.getRing() && wait.getItem() == release.getItem())
           return true;
+      }
       return false;
     };
     bool late = llvm::any_of(plan.steps, [&](const PlanStep &step) {

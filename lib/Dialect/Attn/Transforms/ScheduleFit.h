@@ -18,7 +18,9 @@ namespace attn {
 struct OpSizes {
   int64_t d, dv;        ///< head dimensions, as written
   bool gathers = false; ///< a region reads a captured value that is another one for every score
-  static OpSizes of(SdpaOp op);
+  bool backward = false;
+  bool scored = false; ///< a score region
+  static OpSizes of(AttentionOp op);
   int64_t largestDim() const { return d > dv ? d : dv; }
 };
 
@@ -27,6 +29,9 @@ int64_t getSharedBytes(ScheduleAttr schedule, OpSizes sizes, TargetAttr target);
 
 /// Why `schedule` cannot run on `target`, or nothing if it can. Reads "tile [..] ...".
 std::optional<std::string> whyNot(ScheduleAttr schedule, OpSizes sizes, TargetAttr target);
+
+/// The same for all nests of an op: one forward; backward those that make dQ, dK and dV, each once.
+std::optional<std::string> whyNot(llvm::ArrayRef<ScheduleAttr> schedules, OpSizes sizes, TargetAttr target);
 
 } // namespace attn
 

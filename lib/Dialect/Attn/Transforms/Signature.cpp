@@ -36,28 +36,49 @@ static Type getArgumentType(Type type) {
   return known ? getArgumentMemRef(tensor) : Type();
 }
 
+SmallVector<NamedValue> attn::getNamedOperands(AttentionOp op) {
+  SmallVector<NamedValue> operands{{"q", op.getQ()}, {"k", op.getK()}, {"v", op.getV()}};
+  if (auto grad = dyn_cast<SdpaGradOp>(op.getOperation())) {
+    operands.append({{"o", grad.getO()}, {"lse", grad.getLse()}, {"do", grad.getDout()}});
+    if (grad.getDlse())
+      operands.push_back({"dlse", grad.getDlse()});
+  }
+  return operands;
+}
+
+SmallVector<NamedValue> attn::getNamedResults(AttentionOp op) {
+  if (auto grad = dyn_cast<SdpaGradOp>(op.getOperation()))
+    return {{"dq", grad.getDq()}, {"dk", grad.getDk()}, {"dv", grad.getDv()}};
+  auto sdpa = cast<SdpaOp>(op.getOperation());
+  return {{"o", sdpa.getO()}, {"lse", sdpa.getLse()}};
+}
+
 /// The function may hold the op, constants and the return of the op's results.
-static LogicalResult checkBody(SdpaOp op, func::FuncOp func) {
+static LogicalResult checkBody(AttentionOp op, func::FuncOp func) {
   for (Operation &other : func.front()) {
-    if (&other == op || isa<arith::ConstantOp, func::ReturnOp>(other))
+    if (&other == op.getOperation() || isa<arith::ConstantOp, func::ReturnOp>(other))
       continue;
-    if (isa<SdpaOp>(other))
+    if (isa<AttentionOp>(other))
       return other.emitOpError("is the second one in @") << func.getName() << "; write one function for each";
     return other.emitOpError("cannot be compiled in @")
-           << func.getName() << ", which may hold one attn.sdpa, constants and the return of its results";
+           << func.getName() << ", which may hold one " << op->getName() << ", constants and the return of its results";
   }
   // What is no argument is a constant then; a scalar one can be repeated in the code.
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))
     if (!isa<BlockArgument>(operand) && isa<ShapedType>(operand.getType()))
-      return op.emitOpError("operand #") << index << " is a tensor constant of @" << func.getName()
-                                         << "; expects an argument";
+      return op->emitOpError("operand #")
+             << index << " is a tensor constant of @" << func.getName() << "; expects an argument";
   auto ret = cast<func::ReturnOp>(func.front().getTerminator());
-  bool once = llvm::count(ret.getOperands(), op.getO()) == 1 && llvm::count(ret.getOperands(), op.getLse()) <= 1;
-  for (Value value : ret.getOperands())
-    once &= value == op.getO() || value == op.getLse();
+  bool once = llvm::all_of(ret.getOperands(), [&](Value value) { return value.getDefiningOp() == op.getOperation(); });
+  bool backward = isa<SdpaGradOp>(op.getOperation());
+  for (NamedValue result : getNamedResults(op)) {
+    int64_t count = llvm::count(ret.getOperands(), result.value);
+    once &= count == 1 || (count == 0 && result.name == "lse");
+  }
   if (!once)
-    return ret.emitOpError("of @") << func.getName()
-                                   << " expects the output of attn.sdpa and at most its LSE, each once";
+    return ret.emitOpError("of @") << func.getName() << " expects "
+                                   << (backward ? "the three gradients of attn.sdpa_grad, each once"
+                                                : "the output of attn.sdpa and at most its LSE, each once");
   return success();
 }
 
@@ -80,9 +101,12 @@ struct ArgumentNames {
 };
 } // namespace
 
-/// What the op does with an argument, or null for a capture.
-static const char *getOperandName(SdpaOp op, Value argument) {
-  return argument == op.getQ() ? "q" : argument == op.getK() ? "k" : argument == op.getV() ? "v" : nullptr;
+/// The name of the first of `values` that is `value`, or nothing (a capture).
+static StringRef findName(ArrayRef<NamedValue> values, Value value) {
+  for (NamedValue named : values)
+    if (named.value == value)
+      return named.name;
+  return {};
 }
 
 /// The `attn.name` written in `attributes`, or null.
@@ -90,7 +114,7 @@ static StringAttr getWrittenName(DictionaryAttr attributes) {
   return attributes ? attributes.getAs<StringAttr>(AttnDialect::kNameAttr) : StringAttr();
 }
 
-SmallVector<StringAttr> attn::getMatrixNames(SdpaOp op) {
+SmallVector<StringAttr> attn::getMatrixNames(AttentionOp op) {
   auto func = op->getParentOfType<func::FuncOp>();
   SmallVector<StringAttr> names;
   auto add = [&](DictionaryAttr attributes, StringRef fallback) {
@@ -100,19 +124,23 @@ SmallVector<StringAttr> attn::getMatrixNames(SdpaOp op) {
     if (!llvm::is_contained(names, name))
       names.push_back(name);
   };
-  for (Value operand : {op.getQ(), op.getK(), op.getV()})
-    if (auto argument = dyn_cast<BlockArgument>(operand))
-      add(func.getArgAttrDict(argument.getArgNumber()), getOperandName(op, argument));
-  for (OpOperand &use : op.getO().getUses())
-    if (isa<func::ReturnOp>(use.getOwner()))
-      add(func.getResultAttrDict(use.getOperandNumber()), "o");
+  auto isMatrix = [](Value value) { return cast<ShapedType>(value.getType()).getRank() == 4; };
+  SmallVector<NamedValue> operands = getNamedOperands(op);
+  for (NamedValue operand : operands)
+    // No product reads the o of a forward that is over.
+    if (auto argument = dyn_cast<BlockArgument>(operand.value); argument && isMatrix(argument) && operand.name != "o")
+      add(func.getArgAttrDict(argument.getArgNumber()), findName(operands, argument));
+  for (NamedValue result : getNamedResults(op))
+    for (OpOperand &use : result.value.getUses())
+      if (isMatrix(result.value) && isa<func::ReturnOp>(use.getOwner()))
+        add(func.getResultAttrDict(use.getOperandNumber()), result.name);
   return names;
 }
 
-FailureOr<DestinationFunction> attn::makeDestinationFunction(SdpaOp op) {
+FailureOr<DestinationFunction> attn::makeDestinationFunction(AttentionOp op) {
   auto func = dyn_cast<func::FuncOp>(op->getParentOp());
   if (!func || !llvm::hasSingleElement(func.getBody()))
-    return op.emitOpError("expects to stand in the only block of a func.func");
+    return op->emitOpError("expects to stand in the only block of a func.func");
   if (failed(checkBody(op, func)))
     return failure();
 
@@ -142,18 +170,19 @@ FailureOr<DestinationFunction> attn::makeDestinationFunction(SdpaOp op) {
   };
 
   unsigned captures = 0;
+  SmallVector<NamedValue> operands = getNamedOperands(op), results = getNamedResults(op);
   for (BlockArgument argument : func.getArguments()) {
-    const char *name = getOperandName(op, argument);
-    StringRef role = name ? "in" : isa<ShapedType>(argument.getType()) ? "capture" : "scalar";
+    StringRef name = findName(operands, argument);
+    StringRef role = !name.empty() ? "in" : isa<ShapedType>(argument.getType()) ? "capture" : "scalar";
     if (failed(addArgument(argument.getType(), func.getArgAttrDict(argument.getArgNumber()),
-                           name ? Twine(name) : "capture" + Twine(captures), role, argument.getLoc())))
+                           name.empty() ? "capture" + Twine(captures) : Twine(name), role, argument.getLoc())))
       return failure();
-    captures += !name;
+    captures += name.empty();
   }
   auto ret = cast<func::ReturnOp>(func.front().getTerminator());
   for (auto [index, value] : llvm::enumerate(ret.getOperands()))
-    if (failed(addArgument(value.getType(), func.getResultAttrDict(index), value == op.getO() ? "o" : "lse", "out",
-                           op.getLoc())))
+    if (failed(
+            addArgument(value.getType(), func.getResultAttrDict(index), findName(results, value), "out", op.getLoc())))
       return failure();
 
   OpBuilder builder(func);
@@ -179,6 +208,6 @@ FailureOr<DestinationFunction> attn::makeDestinationFunction(SdpaOp op) {
     builder.clone(*constant, result.values);
   func::ReturnOp::create(builder, ret.getLoc());
   for (auto [index, value] : llvm::enumerate(ret.getOperands()))
-    (value == op.getO() ? result.o : result.lse) = entry->getArgument(func.getNumArguments() + index);
+    result.values.map(value, entry->getArgument(func.getNumArguments() + index));
   return result;
 }

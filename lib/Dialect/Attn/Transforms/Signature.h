@@ -16,11 +16,21 @@ namespace attn {
 /// What a spec function has become: tensors are memrefs, results are destination arguments behind the others.
 struct DestinationFunction {
   mlir::func::FuncOp func;
-  /// Arguments (and constants) of the spec function to their counterparts here.
+  /// Arguments and constants of the spec function to their counterparts here, results of the op to their destinations
+  /// (none for one that the spec does not return).
   mlir::IRMapping values;
-  /// Destinations of the op's results; `lse` is null where the spec does not return it.
-  mlir::Value o, lse;
 };
+
+/// A tensor of an attention op by the name users know it by.
+struct NamedValue {
+  llvm::StringRef name;
+  mlir::Value value;
+};
+
+/// Operands of `op` but captures: q, k, v; backward also o, lse, do and, if it is there, dlse.
+llvm::SmallVector<NamedValue> getNamedOperands(AttentionOp op);
+/// Results: o, lse; backward dq, dk, dv.
+llvm::SmallVector<NamedValue> getNamedResults(AttentionOp op);
 
 /// The memref of a tensor argument: any strides and any offset, but the last dimension is dense. An i1 tensor is passed
 /// as one byte an element, 0 or 1.
@@ -30,14 +40,14 @@ mlir::MemRefType getArgumentMemRef(mlir::RankedTensorType type);
 /// same name and attributes, every argument with `attn.name` and `attn.role`, the function with `attn.meaning`. The
 /// spec function is left to the caller to erase.
 ///
-/// Names: an `attn.name` written in the spec wins; else q, k, v, o, lse by what the op does with the argument, and
-/// capture0, capture1, ... for the rest. Roles: in, out, capture (a tensor that regions read), scalar.
+/// Names: an `attn.name` written in the spec wins; else q, k, v, o, lse and so on by what the op does with the
+/// argument, and capture0, capture1, ... for the rest. Roles: in, out, capture (a tensor that regions read), scalar.
 ///
 /// Fails, with one error, if the function is more than this one op on its arguments.
-mlir::FailureOr<DestinationFunction> makeDestinationFunction(SdpaOp op);
+mlir::FailureOr<DestinationFunction> makeDestinationFunction(AttentionOp op);
 
-/// The names q, k, v and the output of `op` get there, in this order, each once.
-llvm::SmallVector<mlir::StringAttr> getMatrixNames(SdpaOp op);
+/// The names that the matrices which products read or make get there, in the order of operands and results, each once.
+llvm::SmallVector<mlir::StringAttr> getMatrixNames(AttentionOp op);
 
 } // namespace attn
 

@@ -32,7 +32,12 @@ public:
   LogicalResult run();
 
 private:
-  bool alongRows(Value tile) { return getPlainTile(tile).getRank() == 2 || forms.lookup(tile) == Form::Rows; }
+  /// What a product makes of a transposed tile has other rows, of which it is a group's share already.
+  bool alongRows(Value tile) {
+    if (auto dot = tile.getDefiningOp<DotOp>(); dot && dot.getTransA())
+      return false;
+    return getPlainTile(tile).getRank() == 2 || forms.lookup(tile) == Form::Rows;
+  }
   LogicalResult shorten(Value value);
   void moveAccess(Operation *op, MutableOperandRange at, Type memory, Value tile);
 

@@ -13,6 +13,7 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "attn/Analysis/InFlight.h"
+#include "attn/Analysis/OutputWrites.h"
 #include "attn/Analysis/PendingDots.h"
 #include "attn/Analysis/RingProtocol.h"
 #include "attn/Analysis/SharedAllocs.h"
@@ -47,6 +48,7 @@ private:
   void lowered(ArrayRef<StringRef> dialects, StringRef pass);
 
   void target();
+  void outputs();
   void kernelBody(KernelOp kernel);
   void roles(KernelOp kernel);
   void memory(KernelOp kernel);
@@ -96,6 +98,16 @@ void Checker::target() {
     broken(module, "attn-set-target", "the module names its machine in " + AttnDialect::kTargetAttr);
 }
 
+void Checker::outputs() {
+  for (auto function : module.getOps<func::FuncOp>())
+    for (BlockArgument output : getUnwrittenOutputs(function)) {
+      auto name = function.getArgAttrOfType<StringAttr>(output.getArgNumber(), AttnDialect::kNameAttr);
+      broken(function, "whoever wrote it",
+             "some store writes output " +
+                 (name ? "'" + name.getValue().str() + "'" : std::to_string(output.getArgNumber())));
+    }
+}
+
 void Checker::noFragments(StringRef pass) {
   forEachValue(module, [&](Value value, Operation *op) {
     if (hasFragment(value))
@@ -105,26 +117,32 @@ void Checker::noFragments(StringRef pass) {
 
 void Checker::spec() {
   module.walk([&](Operation *op) {
-    if (isa<AttnDialect>(op->getDialect()) && !isa<SdpaOp, GatherOp, YieldOp>(op))
+    if (isa<AttnDialect>(op->getDialect()) && !isa<AttentionOp, GatherOp, YieldOp>(op))
       broken(op, "whoever wrote it", "no tile, kernel or buffer is there yet");
   });
 }
 
 void Checker::tiled() {
   target();
+  outputs();
   none<SdpaOp>("attn-tile-forward");
+  none<SdpaGradOp>("attn-tile-backward");
   none<KernelOp, LaunchOp, TilesOp, RoleOp, AllocOp>("whoever wrote it");
   noFragments("whoever wrote it");
   for (auto function : module.getOps<func::FuncOp>()) {
-    if (function.walk([](scf::ForallOp) { return WalkResult::interrupt(); }).wasInterrupted() &&
-        !function->getAttrOfType<ScheduleAttr>(AttnDialect::kScheduleAttr))
+    auto hasNone = [&](scf::ForallOp nest) {
+      return !nest->hasAttr(AttnDialect::kScheduleAttr) && !function->hasAttr(AttnDialect::kScheduleAttr);
+    };
+    if (llvm::any_of(function.getOps<scf::ForallOp>(), hasNone))
       broken(function, "attn-choose-schedule", "its loops say which schedule they were built from");
   }
 }
 
 void Checker::mapped() {
   target();
+  outputs();
   none<SdpaOp>("attn-tile-forward");
+  none<SdpaGradOp>("attn-tile-backward");
   none<scf::ForallOp>("attn-map-to-grid");
   none<RoleOp, AllocOp>("whoever wrote it");
   noFragments("whoever wrote it");
@@ -258,6 +276,7 @@ void Checker::rings(RoleOp role) {
 
 void Checker::partitioned() {
   target();
+  outputs();
   none<SweepOp>("attn-split-sweeps");
   none<TilesOp>("attn-lower-tiles");
   for (KernelOp kernel : module.getOps<KernelOp>()) {

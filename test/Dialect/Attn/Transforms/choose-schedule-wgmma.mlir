@@ -4,7 +4,7 @@
 // RUN: attn-opt %s -attn-choose-schedule -remarks-filter=attn-choose-schedule -remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // What the formula of shared memory says is what the plan takes.
 // RUN: attn-opt %s -attn-choose-schedule -attn-tile-forward -attn-map-to-grid -attn-partition-roles -attn-assign-fragments -attn-lower-tiles -attn-plan-memory | FileCheck %s --check-prefix=PLAN
-// PLAN: attn.kernel @full_fwd {{.*}} smem_bytes = 180352 : i64
+// PLAN: attn.kernel @full_fwd {{.*}} smem_bytes = 180480 : i64
 // PLAN: attn.kernel @d64_causal_fwd {{.*}} smem_bytes = 114944 : i64
 // PLAN: attn.kernel @d256_fwd {{.*}} smem_bytes = 229504 : i64
 // PLAN: attn.kernel @d192_dv256_fwd {{.*}} smem_bytes = 229504 : i64
@@ -21,8 +21,8 @@ module attributes {attn.target = #attn.target<chip = "sm_90a", family = wgmma, s
 // CHECK-LABEL: func.func @full_unaligned(
 // CHECK-SAME: attributes {attn.alternative = @full, attn.target = #attn.target<chip = "sm_90a", family = mma_sync, smem = 232448, smem_sm = 233472, sms = 132>}
 // CHECK: schedule <tile = [128, 64], warps = [4, 1], depth
-// REMARK: schedule{{.*}}Function=full |{{.*}} q_len_from=1536, rule="table wgmma forward, head dim <= 128, no mask, q_len >= 1536", smem_bytes=180352, tile_keys=80, tile_queries=192, warps=12
-// REMARK: schedule{{.*}}Function=full_below_1536 |{{.*}} q_len_below=1536, {{.*}}smem_bytes=229504
+// REMARK: schedule{{.*}}Function=full |{{.*}} q_len_from=1536, rule="table wgmma forward, head dim <= 128, no mask, q_len >= 1536", smem_bytes=180480, tile_keys=80, tile_queries=192, warps=12
+// REMARK: schedule{{.*}}Function=full_below_1536 |{{.*}} q_len_below=1536, {{.*}}smem_bytes=229632
 // REMARK: schedule{{.*}}Function=full_unaligned | Remark="for operands that no tensor map can describe", rule="table mma_sync forward, head dim <= 128"
 func.func @full(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {
   %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 : (tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>)
@@ -33,8 +33,10 @@ func.func @full(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tens
 // CHECK-LABEL: func.func @causal(
 // CHECK-SAME: attributes {attn.when = {aligned = ["q", "k", "v", "o"], from = 6144 : i64, size = "q_len"}}
 // CHECK: tile = [192, 80], {{.*}}tiles = dynamic
+// CHECK-LABEL: func.func @causal_from_1536_below_6144(
+// CHECK: tile = [128, 128], {{.*}}seam = overlap, tiles = dynamic, section = 33554432
 // CHECK-LABEL: func.func @causal_below_6144(
-// CHECK: tile = [128, 128], {{.*}}seam = overlap, tiles = dynamic
+// CHECK: tile = [128, 128], {{.*}}seam = overlap, tiles = dynamic, section = 25165824
 // CHECK-LABEL: func.func @causal_unaligned(
 func.func @causal(%q: tensor<?x?x?x128xbf16>, %k: tensor<?x?x?x128xbf16>, %v: tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>) {
   %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 mask [#attn.causal<top_left>] : (tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>, tensor<?x?x?x128xbf16>) -> (tensor<?x?x?x128xbf16>, tensor<?x?x?xf32>)
@@ -96,7 +98,7 @@ func.func @long(%q: tensor<2x8x4096x128xbf16> {attn.name = "query"}, %k: tensor<
 
 // The rows of the other head dimensions, with and without a mask. Tiles hold whole panels of 64 columns.
 // CHECK-LABEL: func.func @d40(
-// CHECK: tile = [192, 128], warps = [4, 1], groups = 3, {{.*}}out = own, tiles = fixed
+// CHECK: tile = [192, 128], warps = [4, 1], groups = 3, {{.*}}out = own, tiles = dynamic
 // TILED-LABEL: func.func @d40(
 // TILED: attn.load as "Q" {{.*}} -> tensor<192x64xbf16>
 // TILED: func.func @d40_unaligned(
@@ -108,7 +110,7 @@ func.func @d40(%q: tensor<?x?x?x40xbf16>, %k: tensor<?x?x?x40xbf16>, %v: tensor<
 
 // CHECK-LABEL: func.func @d64_causal(
 // CHECK: tile = [192, 128], warps = [4, 1], groups = 3, {{.*}}out = own, tiles = dynamic
-// CHECK: func.func @d64_causal_below_3072(
+// CHECK: func.func @d64_causal_below_1536(
 // CHECK: tile = [128, 128], warps = [4, 1], groups = 2, {{.*}}seam = overlap, tiles = dynamic
 func.func @d64_causal(%q: tensor<?x?x?x64xbf16>, %k: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x64xbf16>) -> (tensor<?x?x?x64xbf16>, tensor<?x?x?xf32>) {
   %o, %lse = attn.sdpa(%q, %k, %v) scale 0.125 mask [#attn.causal<top_left>] : (tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>) -> (tensor<?x?x?x64xbf16>, tensor<?x?x?xf32>)

@@ -290,3 +290,68 @@ attn.kernel @store_before_all_have_read {
     attn.yield
   }
 }
+
+// -----
+
+// A sweep that runs again: an item fetched beyond its end without asking is in the slot of the next run's first.
+!g = memref<?x16xf16>
+!b = !attn.buf<tensor<16x16xf16>, 32>
+!r2 = !attn.ring<2, !b>
+attn.kernel @fetched_beyond_the_end {
+^bb0(%m: !g, %n: i32):
+  %K = attn.alloc as "K" : !r2
+  attn.role "compute" warps 0 + 2 groups 1 {
+  ^bb0(%g: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    scf.for %h = %c0 to %n step %c1 : i32 {
+      attn.sync group
+      %ks0 = attn.acquire %K[%c0] : !r2 -> !b
+      // expected-error @below {{overwrites an item of ring "K" that is not released yet}}
+      attn.copy %m[%c0, %c0] to %ks0 fills %K[%c0] via cp_async : !g, !b, !r2
+      attn.sweep ascending %c0 to %n plain %c0 to %n {
+      ^bb0(%t: i32, %j: i32):
+        %t1 = arith.addi %t, %c1 : i32
+        %kb = attn.wait %K[%t] : !r2 -> !b
+        %ks = attn.acquire %K[%t1] : !r2 -> !b
+        // expected-error @below {{overwrites an item of ring "K" that is not released yet}}
+        attn.copy %m[%c0, %c0] to %ks fills %K[%t1] via cp_async : !g, !b, !r2
+        attn.release %K[%t] : !r2
+        attn.yield
+      }
+    }
+    attn.yield
+  }
+}
+
+// -----
+
+// .. and without a barrier in front of its first copy another warp may still read the last item of the run before.
+!g = memref<?x16xf16>
+!b = !attn.buf<tensor<16x16xf16>, 32>
+!r2 = !attn.ring<2, !b>
+attn.kernel @no_barrier_between_runs {
+^bb0(%m: !g, %n: i32):
+  %K = attn.alloc as "K" : !r2
+  attn.role "compute" warps 0 + 2 groups 1 {
+  ^bb0(%g: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    scf.for %h = %c0 to %n step %c1 : i32 {
+      %ks0 = attn.acquire %K[%c0] : !r2 -> !b
+      // expected-error @below {{overwrites an item of ring "K" that other warps may still read: no sync since its release}}
+      attn.copy %m[%c0, %c0] to %ks0 fills %K[%c0] via cp_async : !g, !b, !r2
+      attn.sweep ascending %c0 to %n plain %c0 to %n {
+      ^bb0(%t: i32, %j: i32):
+        %t1 = arith.addi %t, %c1 : i32
+        %more = arith.cmpi slt, %t1, %n : i32
+        %kb = attn.wait %K[%t] : !r2 -> !b
+        %ks = attn.acquire %K[%t1] : !r2 -> !b
+        attn.copy %m[%c0, %c0] to %ks fills %K[%t1] if %more via cp_async : !g, !b, !r2
+        attn.release %K[%t] : !r2
+        attn.yield
+      }
+    }
+    attn.yield
+  }
+}

@@ -1,5 +1,5 @@
 // RUN: attn-opt %s -split-input-file -attn-count-waits | FileCheck %s
-// RUN: attn-opt %s -split-input-file -attn-split-sweeps -attn-count-waits | FileCheck %s --check-prefix=SPLIT
+// RUN: attn-opt %s -split-input-file -attn-split-sweeps -cse -attn-count-waits | FileCheck %s --check-prefix=SPLIT
 
 !g = memref<?x16xf16>
 !b = !attn.buf<tensor<16x16xf16>, 32>
@@ -134,6 +134,52 @@ attn.kernel @order_and_branches {
     }
     %cw = attn.wait %C[%c0] : !r1 -> !b
     attn.release %C[%c0] : !r1
+    attn.yield
+  }
+}
+
+// -----
+
+!g = memref<?x16xf16>
+!b = !attn.buf<tensor<16x16xf16>, 32>
+!r2 = !attn.ring<2, !b>
+
+// The sweep runs again and again, each time from item 0. Behind it nothing is in the slots: its last fetch was for an
+// item that it does not have, and says so.
+// CHECK-LABEL: attn.kernel @again
+// CHECK: attn.wait %{{.*}} leaves 0
+// SPLIT-LABEL: attn.kernel @again
+// SPLIT: scf.for
+// SPLIT: scf.for
+// SPLIT: attn.wait %{{.*}} leaves 0
+// SPLIT: scf.for
+// SPLIT: attn.wait %{{.*}} leaves 0
+attn.kernel @again {
+^bb0(%m: !g, %lo: i32, %n: i32, %p: i32):
+  %v = arith.constant dense<true> : tensor<16x16xi1>
+  %K = attn.alloc as "K" : !r2
+  attn.role "compute" warps 0 + 1 groups 1 {
+  ^bb0(%g: i32):
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    scf.for %h = %c0 to %n step %c1 : i32 {
+      attn.sync group
+      %count = arith.subi %n, %lo : i32
+      %ks0 = attn.acquire %K[%c0] : !r2 -> !b
+      attn.copy %m[%c0, %c0] to %ks0 fills %K[%c0] via cp_async : !g, !b, !r2
+      attn.sweep ascending %lo to %n plain %p to %n {
+      ^bb0(%t: i32, %j: i32):
+        %t1 = arith.addi %t, %c1 : i32
+        %more = arith.cmpi slt, %t1, %count : i32
+        %kb = attn.wait %K[%t] : !r2 -> !b
+        %ks = attn.acquire %K[%t1] : !r2 -> !b
+        attn.copy %m[%c0, %c0] to %ks fills %K[%t1] if %more via cp_async : !g, !b, !r2
+        %s = attn.dot %kb, %kb trans_b : (!b, !b) -> tensor<16x16xf32>
+        %y = attn.mask %s where %v : tensor<16x16xf32>, tensor<16x16xi1>
+        attn.release %K[%t] : !r2
+        attn.yield
+      }
+    }
     attn.yield
   }
 }

@@ -121,7 +121,7 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} 
 // CHECK-LABEL: func.func @walk(
 // CHECK-SAME: attn.alternative = @f, attn.target = #attn.target<chip = "other"
 // CHECK-SAME: attn.when = {below = 100 : i64, size = "q_len"}
-// CHECK: %[[SEC:.*]] = attn.section
+// CHECK: %[[SEC:.*]] = attn.section of({{.*}}) unit({{.*}}) budget 1000{{$}}
 // CHECK: %[[CNT:.*]] = memref.alloc() : memref<1xi32>
 // CHECK: attn.launch @walk_fwd persistent tiles({{.*}}) args(%{{.*}}, %[[SEC]], %[[CNT]] : memref<?x?x?x8xf32>, i32, memref<1xi32>)
 // CHECK-LABEL: attn.kernel @walk_fwd
@@ -141,7 +141,7 @@ module attributes {attn.target = #attn.target<chip = "toy", family = wgmma>} {
   func.func @walk(%a: memref<?x?x?x8xf32>)
       attributes {attn.schedule = #attn.schedule<tile = [4, 4], warps = [4, 1], tiles = dynamic, section = 1000>,
                   attn.alternative = @f, attn.when = {size = "q_len", below = 100 : i64},
-                  attn.target = #attn.target<chip = "other", family = wgmma>} {
+                  attn.target = #attn.target<chip = "other", family = wgmma, sms = 100>} {
     %x0 = arith.constant 0 : index
     %B = memref.dim %a, %x0 : memref<?x?x?x8xf32>
     scf.forall (%bx, %hx, %ix) in (%B, %B, %B) {

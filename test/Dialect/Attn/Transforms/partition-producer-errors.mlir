@@ -118,7 +118,7 @@ module attributes {attn.target = #attn.target<chip = "toy", family = wgmma>} {
       %qt = attn.load as "Q" %q[%b, %h, %i] : !g -> !A
       %r = attn.sweep descending %n to %n plain %n to %n init(%n : i32) -> i32 {
       ^bb0(%t: i32, %j: i32, %at: i32):
-        // expected-error @below {{cannot be fetched by another role: where it is or how often depends on more than the tile's numbers and the sweep's t and j}}
+        // expected-error @below {{cannot be fetched by another role: where it is or how often depends on more than the tile's numbers and those of the loops and sweeps around it}}
         %kt = attn.load as "K" %k[%b, %h, %at] : !g -> !A
         %s = attn.dot as "S" %qt, %kt trans_b : (!A, !A) -> !S
         attn.yield %j : i32

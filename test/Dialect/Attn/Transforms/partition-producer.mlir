@@ -52,9 +52,13 @@
 // CHECK: %[[T2:.*]] = arith.muli %[[T]]
 // CHECK-NEXT: %[[QI:.*]] = arith.addi %[[T2]], %[[G]]
 // CHECK: %[[QB:.*]] = attn.wait %[[Q]][%[[QI]]]
-// CHECK: attn.sweep descending %[[LO:.*]] to %{{.*}} plain %[[LO]] to %{{.*}} init({{.*}} : tensor<64x64xf32>, tensor<64xf32>)
+// Blocks that a group's rows do not see are handed on in a loop in front.
+// CHECK: scf.for
+// CHECK: attn.release
+// CHECK: %[[MINE:.*]] = arith.addi %[[N]], %{{.*}}
+// CHECK-NEXT: %{{.*}} = attn.sweep descending %[[LO:.*]] to %{{.*}} plain %[[LO]] to %{{.*}} init({{.*}} : tensor<64x64xf32>, tensor<64xf32>)
 // CHECK: ^bb0(%[[U:[^:]*]]: i32, %[[J:[^:]*]]: i32, {{.*}}):
-// CHECK: %[[NU:.*]] = arith.addi %[[N]], %[[U]]
+// CHECK: %[[NU:.*]] = arith.addi %[[MINE]], %[[U]]
 // CHECK: %[[KB:.*]] = attn.wait %[[K]][%[[NU]]]
 // CHECK: attn.dot as "S" %[[QB]], %[[KB]] trans_b
 // A row coordinate moves on, a key coordinate does not; a vector of the keys keeps its length.

@@ -107,7 +107,7 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync>} 
     attn.tiles single(%n, %n, %n) {
     ^bb0(%t_: i32, %i: i32, %h: i32, %b: i32):
       scf.for %u = %n to %n step %n : i32 {
-        // expected-error @below {{feeds a product from inside a loop; its ring can be filled per tile or per step of a sweep of the tile only}}
+        // expected-error @below {{feeds a product from inside a loop; its ring can be filled per tile or per step of a sweep only}}
         %x = attn.load as "K" %k[%u, %n] : !g -> !A
         %s = attn.dot %x, %x : (!A, !A) -> !S
       }

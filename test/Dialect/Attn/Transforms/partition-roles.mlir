@@ -214,3 +214,160 @@ module attributes {attn.target = #toy} {
     }
   }
 }
+
+// -----
+
+!g = memref<?x?x16xf16, strided<[?, ?, 1], offset: ?>>
+!A = tensor<16x16xf16>
+!S = tensor<16x16xf32>
+#toy = #attn.target<chip = "toy", family = mma_sync, smem = 65536>
+
+// A sweep for every head of a group: all warps have left the one before when the first copies of a head overwrite its
+// items, which are numbered from 0 again. K stays for all of them. Q and dO, fetched a step ahead, are waited for at once.
+// CHECK-LABEL: attn.kernel @heads
+// CHECK: %[[K:.*]] = attn.alloc as "K" readers 1 : !attn.ring<1
+// CHECK: %[[Q:.*]] = attn.alloc as "Q" readers 1 : !attn.ring<2
+// CHECK: %[[DO:.*]] = attn.alloc as "dO" readers 1 : !attn.ring<2
+// CHECK: %[[KB:.*]] = attn.wait %[[K]]
+// CHECK: scf.for %[[H:[^ ]*]] =
+// CHECK: attn.sync group
+// CHECK: attn.copy %{{.*}}[%[[H]], %[[ROW0:.*]]] to %{{.*}} fills %[[Q]][%[[ZERO:.*]]] via
+// CHECK: attn.copy %{{.*}}[%[[H]], %[[ROW0]]] to %{{.*}} fills %[[DO]][%[[ZERO]]] via
+// CHECK: attn.sweep ascending
+// CHECK: ^bb0(%[[T:[^:]*]]: i32
+// CHECK: %[[QB:.*]] = attn.wait %[[Q]][%[[T]]]
+// CHECK-NEXT: %[[DB:.*]] = attn.wait %[[DO]][%[[T]]]
+// CHECK-NEXT: attn.acquire %[[Q]]
+// CHECK-NEXT: attn.copy {{.*}} fills %[[Q]][%[[T1:.*]]] if
+// CHECK-NEXT: attn.acquire %[[DO]]
+// CHECK-NEXT: attn.copy {{.*}} fills %[[DO]][%[[T1]]] if
+// CHECK-NEXT: attn.dot as "S" %[[KB]], %[[QB]] trans_b
+// CHECK: attn.dot as "dV" %{{.*}}, %[[DB]]
+// CHECK-NEXT: attn.release %[[DO]][%[[T]]]
+// CHECK-NEXT: attn.dot as "dK" %{{.*}}, %[[QB]]
+// CHECK-NEXT: attn.release %[[Q]][%[[T]]]
+// CHECK-NOT: attn.sync
+// CHECK: scf.yield
+// CHECK: attn.release %[[K]]
+module attributes {attn.target = #toy} {
+  attn.kernel @heads attributes {schedule = #attn.schedule<tile = [16, 16], warps = [1, 1], depth = {q = 2, do = 2}>} {
+  ^bb0(%q: !g, %k: !g, %do: !g, %dk: !g, %n: i32):
+    attn.tiles single(%n, %n, %n) {
+    ^bb0(%t_: i32, %i: i32, %h_: i32, %b: i32):
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+      %c16 = arith.constant 16 : i32
+      %z = arith.constant dense<0.0> : !S
+      %kt = attn.load as "K" %k[%b, %i] : !g -> !A
+      %r = scf.for %h = %c0 to %n step %c1 iter_args(%x = %z) -> (!S) : i32 {
+        %y = attn.sweep ascending %c0 to %n plain %c0 to %n init(%x : !S) -> !S {
+        ^bb0(%t: i32, %j: i32, %acc: !S):
+          %row = arith.muli %j, %c16 : i32
+          %qt = attn.load as "Q" %q[%h, %row] : !g -> !A
+          %dt = attn.load as "dO" %do[%h, %row] : !g -> !A
+          %s = attn.dot as "S" %kt, %qt trans_b : (!A, !A) -> !S
+          %p = attn.pack %s : !S -> !A
+          %u = attn.dot as "dV" %p, %dt plus %acc : (!A, !A, !S) -> !S
+          %v = attn.dot as "dK" %p, %qt plus %u : (!A, !A, !S) -> !S
+          attn.yield %v : !S
+        }
+        scf.yield %y : !S
+      }
+      %f = arith.truncf %r : !S to !A
+      attn.store %f, %dk[%b, %i] : !A, !g
+      attn.yield
+    }
+  }
+}
+
+// -----
+
+!g = memref<?x16xf16, strided<[?, 1], offset: ?>>
+!A = tensor<16x16xf16>
+!S = tensor<16x16xf32>
+#toy = #attn.target<chip = "toy", family = mma_sync, smem = 65536>
+
+// No product and no sweep: matrices for registers are fetched in rows of 16 bytes all the same, all of them before the
+// first is waited for.
+// CHECK-LABEL: attn.kernel @row_sums
+// CHECK: %[[O:.*]] = attn.alloc as "O" readers 1 : !attn.ring<1
+// CHECK: %[[DO:.*]] = attn.alloc as "dO" readers 1 : !attn.ring<1
+// CHECK: attn.copy {{.*}} fills %[[O]]
+// CHECK: attn.copy {{.*}} fills %[[DO]]
+// CHECK: %[[OB:.*]] = attn.wait %[[O]]
+// CHECK-NEXT: %[[X:.*]] = attn.load %[[OB]] : !attn.buf<tensor<16x16xf16>, 32> -> tensor<16x16xf16>
+// CHECK-NEXT: attn.release %[[O]]
+// CHECK-NEXT: arith.extf %[[X]]
+// CHECK-NEXT: %[[DB:.*]] = attn.wait %[[DO]]
+// CHECK-NEXT: attn.load %[[DB]]
+// CHECK-NEXT: attn.release %[[DO]]
+// CHECK-NEXT: arith.extf
+// CHECK-NOT: attn.sync
+module attributes {attn.target = #toy} {
+  attn.kernel @row_sums attributes {schedule = #attn.schedule<tile = [16, 16], warps = [1, 1]>} {
+  ^bb0(%o: !g, %do: !g, %d: memref<?xf32>, %n: i32):
+    attn.tiles single(%n, %n, %n) {
+    ^bb0(%t: i32, %i: i32, %h: i32, %b: i32):
+      %x = attn.load as "O" %o[%i] : !g -> !A
+      %y = attn.load as "dO" %do[%i] : !g -> !A
+      %xf = arith.extf %x : !A to !S
+      %yf = arith.extf %y : !A to !S
+      %p = arith.mulf %xf, %yf : !S
+      %s = attn.reduce sum %p : !S -> tensor<16xf32>
+      attn.store %s, %d[%i] : tensor<16xf32>, memref<?xf32>
+      attn.yield
+    }
+  }
+}
+
+// -----
+
+!g = memref<?x128xf16, strided<[?, 1], offset: ?>>
+!A = tensor<64x128xf16>
+!S = tensor<64x64xf32>
+!P = tensor<64x64xf16>
+!r = tensor<64xf32>
+#toy = #attn.target<chip = "toy", family = mma_sync, smem = 232448>
+
+// Products of 64 instructions a warp or more: dP is computed beside its reader instead of waiting with S and P, and D is
+// loaded under it, not in front of S.
+// CHECK-LABEL: attn.kernel @long_products
+// CHECK: attn.sweep
+// CHECK: attn.load as "L"
+// CHECK: attn.dot as "S"
+// CHECK: math.exp2
+// CHECK: attn.load as "D"
+// CHECK-NEXT: attn.dot as "dP"
+// CHECK: attn.spread
+// CHECK-NEXT: arith.subf
+module attributes {attn.target = #toy} {
+  attn.kernel @long_products attributes {schedule = #attn.schedule<tile = [64, 64], warps = [4, 1], depth = {q = 2, do = 2}>} {
+  ^bb0(%q: !g, %k: !g, %v: !g, %do: !g, %lse: memref<?xf32>, %ds: memref<?xf32>, %n: i32):
+    attn.tiles single(%n, %n, %n) {
+    ^bb0(%t_: i32, %i: i32, %h: i32, %b: i32):
+      %c0 = arith.constant 0 : i32
+      %kt = attn.load as "K" %k[%i, %c0] : !g -> !A
+      %vt = attn.load as "V" %v[%i, %c0] : !g -> !A
+      %z = arith.constant dense<0.0> : tensor<64x128xf32>
+      %r = attn.sweep ascending %c0 to %n plain %c0 to %n init(%z : tensor<64x128xf32>) -> tensor<64x128xf32> {
+      ^bb0(%t: i32, %j: i32, %acc: tensor<64x128xf32>):
+        %qt = attn.load as "Q" %q[%j, %c0] : !g -> !A
+        %dt = attn.load as "dO" %do[%j, %c0] : !g -> !A
+        %l = attn.load as "L" %lse[%j] : memref<?xf32> -> !r
+        %d = attn.load as "D" %ds[%j] : memref<?xf32> -> !r
+        %s = attn.dot as "S" %kt, %qt trans_b : (!A, !A) -> !S
+        %dp = attn.dot as "dP" %vt, %dt trans_b : (!A, !A) -> !S
+        %lS = attn.spread %l along 0 : !r -> !S
+        %dS = attn.spread %d along 0 : !r -> !S
+        %e = arith.subf %s, %lS : !S
+        %p = math.exp2 %e : !S
+        %x = arith.subf %dp, %dS : !S
+        %y = arith.mulf %p, %x : !S
+        %yb = attn.pack as "dS" %y : !S -> !P
+        %u = attn.dot as "dK" %yb, %qt plus %acc : (!P, !A, tensor<64x128xf32>) -> tensor<64x128xf32>
+        attn.yield %u : tensor<64x128xf32>
+      }
+      attn.yield
+    }
+  }
+}

@@ -91,7 +91,7 @@ module attributes {attn.target = #attn.target<chip = "toy", family = cpu>} {
   // CHECK: %[[ALL:.*]] = arith.andi %[[CAUSAL]], %{{.*}} : tensor<8x4xi1>
   // CHECK: attn.mask %{{.*}} where %[[ALL]]
   // REMARK: [[@LINE+10]]:{{.*}} remark: [Missed] mask not analysed
-  // REMARK-SAME: every visited key tile is masked
+  // REMARK-SAME: every visited tile is masked
   func.func @visible(%q: !q, %k: !q, %v: !q, %keep: tensor<?xi1> {attn.name = "keep"}, %n: i32 {attn.name = "n"}) -> (!q, !l) {
     %true = arith.constant true
     %o, %lse = attn.sdpa(%q, %k, %v) scale 0.5 mask [#attn.causal<bottom_right>] captures(%keep, %n : tensor<?xi1>, i32)

@@ -50,6 +50,19 @@ module attributes {attn.target = #attn.target<chip = "toy", family = cpu>} {
   }
 }
 
+// -----
+
+!g = memref<?x?x?x16xf16, strided<[?, ?, ?, 1], offset: ?>>
+module attributes {attn.target = #attn.target<chip = "toy", family = cpu>} {
+  // expected-error @below {{breaks what stage tiled promises: some store writes output 'o'; whoever wrote it should have seen to it}}
+  func.func @reads_only(%q: !g {attn.name = "q", attn.role = "in"}, %o: !g {attn.name = "o", attn.role = "out"}) {
+    %c0 = arith.constant 0 : i32
+    %t = attn.load %o[%c0, %c0, %c0] : !g -> tensor<16x16xf16>
+    attn.store %t, %q[%c0, %c0, %c0] : tensor<16x16xf16>, !g
+    return
+  }
+}
+
 //--- mapped.mlir
 module attributes {attn.target = #attn.target<chip = "toy", family = cpu>} {
   func.func @forall_left(%n: index) {
@@ -84,6 +97,37 @@ module attributes {attn.target = #attn.target<chip = "toy", family = cpu>} {
     attn.tiles single(%n, %n, %n) {
     ^bb0(%t: i32, %i: i32, %h: i32, %b: i32):
       attn.yield
+    }
+  }
+}
+
+// -----
+
+// Of two kernels one writes; the other output has none.
+!g = memref<?x?x?x16xf16, strided<[?, ?, ?, 1], offset: ?>>
+module attributes {attn.target = #attn.target<chip = "toy", family = cpu>} {
+  // expected-error @below {{breaks what stage mapped promises: some store writes output 'dk'; whoever wrote it should have seen to it}}
+  func.func @f(%dk: !g {attn.name = "dk", attn.role = "out"}, %dv: !g {attn.name = "dv", attn.role = "out"}) {
+    %c1 = arith.constant 1 : index
+    attn.launch @f_dk tiles(%c1, %c1, %c1) args(%dk : !g)
+    attn.launch @f_dv tiles(%c1, %c1, %c1) args(%dv : !g)
+    return
+  }
+  attn.kernel @f_dk attributes {schedule = #attn.schedule<tile = [16, 16], warps = [1, 1]>} {
+  ^bb0(%dk: !g):
+    %c1 = arith.constant 1 : i32
+    attn.tiles single(%c1, %c1, %c1) {
+    ^bb0(%t: i32, %i: i32, %h: i32, %b: i32):
+      %x = attn.load %dk[%b, %h, %i] : !g -> tensor<16x16xf16>
+    }
+  }
+  attn.kernel @f_dv attributes {schedule = #attn.schedule<tile = [16, 16], warps = [1, 1]>} {
+  ^bb0(%dv: !g):
+    %c1 = arith.constant 1 : i32
+    attn.tiles single(%c1, %c1, %c1) {
+    ^bb0(%t: i32, %i: i32, %h: i32, %b: i32):
+      %x = attn.load %dv[%b, %h, %i] : !g -> tensor<16x16xf16>
+      attn.store %x, %dv[%b, %h, %i] : tensor<16x16xf16>, !g
     }
   }
 }

@@ -30,13 +30,15 @@ def SetTargetPass : Pass<"attn-set-target", "::mlir::ModuleOp"> {
 def ChooseSchedulePass : Pass<"attn-choose-schedule", "::mlir::ModuleOp"> {
   let summary = "Choose how every attention op is tiled and pipelined";
   let description = [{
-    Consumes `attn.sdpa` in a module with `attn.target`; produces the same ops with `schedule` set, `from` naming the
-    rule that spoke. First answer wins:
+    Consumes `attn.sdpa` and `attn.sdpa_grad` in a module with `attn.target`; produces the same ops with `schedule` set,
+    `from` naming the rule that spoke: one schedule forward, backward one for each nest. First answer wins:
 
     1. the schedule written on the op;
     2. the `schedule` option;
     3. the first row of the schedule table (family, pass, head dimension, mask or none) that fits;
-    4. the largest of a short list that fits (not on wgmma).
+    4. the largest of a short list that fits (forward, not on wgmma).
+
+    With `deterministic` rows are passed over in which dQ is added up in memory, in no order.
 
     Where what a kernel cannot see asks for more than one schedule, the function becomes several, which differ in
     schedule and in `attn.when`, the calls each is for; those behind the first name it as `attn.alternative`:
@@ -57,7 +59,8 @@ def ChooseSchedulePass : Pass<"attn-choose-schedule", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"schedule", "schedule", "std::string", "",
-           "Schedule for every op that has none, as in #attn.schedule<...>, for example tile = [128, 64], warps = [4, 1]">
+           "Schedule for every op that has none, as in #attn.schedule<...>, for example tile = [128, 64], warps = [4, 1]; backward <...>, <...>">,
+    Option<"deterministic", "deterministic", "bool", "false", "Gradients that are the same, bit by bit, from run to run">
   ];
 }
 
@@ -81,22 +84,86 @@ def TileForwardPass : Pass<"attn-tile-forward", "::mlir::ModuleOp"> {
                         "Visit and mask every key tile: slow, but right whatever the range analysis says">];
 }
 
-def MapToGridPass : Pass<"attn-map-to-grid", "::mlir::ModuleOp"> {
-  let summary = "Turn the nest over query tiles, heads and batch into a kernel and its launch";
+def DeriveGradPass : Pass<"attn-derive-grad", "::mlir::ModuleOp"> {
+  let summary = "Derive the gradients of attention";
   let description = [{
-    Consumes functions of sizes and one `scf.forall` over (batch, heads, row tiles) with one `attn.sweep` in it, and
-    `attn.schedule`. Produces, for a function @f, an `attn.kernel @f_fwd` with the nest as `attn.tiles` (the body is not
-    changed), and leaves @f as the host plan: sizes, `attn.section` if the schedule has a budget, `attn.launch`. Row
-    tiles are walked from the last if a sweep grows with the row tile (its end depends on it, its begin does not).
+    Consumes functions of one `attn.sdpa`; produces in the place of each, with `_grad` behind its name, the function of its
+    gradients: `attn.sdpa_grad` on the same arguments, then o, lse and do, with dq, dk and dv as results. The forward is
+    not in it; the caller keeps its o and lse. `attn.sdpa_grad` that are already there stay.
+
+    Fills in `score_grad` where there is a score region, by reverse mode over its ops:
+
+    ```mlir
+    score {                                                     score_grad {
+    ^bb0(%s: f32, %b: i32, %h: i32, %q: i32, %k: i32):          ^bb0(%s: f32, ..., %dz: f32):
+      %x = math.tanh %s : f32                                     %x = math.tanh %s : f32
+      attn.yield %x : f32                                         %xx = arith.mulf %x, %x : f32
+    }                                                             %w = arith.subf %one, %xx : f32
+                                                                  %ds = arith.mulf %dz, %w : f32
+                                                                  attn.yield %ds : f32
+    ```
+
+    Integers and comparisons are constants (slope 0). Of equal operands of a maximum the first one counts, |x| has slope 0
+    at 0, and a gradient of 0 stays 0 whatever slope it meets.
+
+    Fails, by name and place, on an op of a score region that the result depends on and that has no rule
+    (`arith.bitcast`, for one); if the results of `attn.sdpa` are used by more than the return; if the name is taken.
+    Remark: `gradients`. Example: test/Dialect/Attn/Transforms/derive-grad.mlir.
+  }];
+  let options = [Option<"dlse", "dlse", "bool", "false", "Take a gradient of lse as well, as the last argument">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def TileBackwardPass : Pass<"attn-tile-backward", "::mlir::ModuleOp"> {
+  let summary = "Rewrite gradients of attention into nests of loops over tiles";
+  let description = [{
+    Consumes a function of one `attn.sdpa_grad` on its tensor arguments, with schedules on the op and a target on the
+    module. Produces the same function on memrefs, as TileForward does, with an `scf.forall` for each of these, in the
+    order of launch; `attn.nest` names it and `attn.schedule` is its own:
+
+    | nest | over | does |
+    |---|---|---|
+    | pre | batch, heads, query tiles | L = LSE log2(e) and D = rowsum(dO O) - dLSE into the workspaces `lse2` and `dsum` (`memref.alloc`); L = +inf, so that P = 0, for a query without a key and past the end |
+    | dkv, dk, dv | batch, key heads, key tiles | the gradients named: an `scf.for` over the query heads that read the key head, in it an ascending `attn.sweep` over the query tiles that see the key tile; keys on rows |
+    | dq | batch, heads, query tiles | dQ, by a descending `attn.sweep` over key tiles as in the forward |
+    | dkvq | as dkv | all three: what a tile adds to dQ goes to the workspace `dqsum` (`store add`), which `pre` sets to 0 |
+    | post | batch, heads, query tiles | dQ from `dqsum`, behind dkvq |
+
+    After `pre` there is one nest for each schedule of the op, which makes the gradients it names (`grads`). Where none is
+    dkvq nobody adds in memory, and results are the same from run to run. On wgmma `pre` and `post` have an `attn.target`
+    of their own, of mma_sync.
+
+    Fails when there is no target, no schedule or no derivative of a score region, when a schedule makes gradients that no
+    nest does, or when the function does more than this one op on its arguments. Remarks: `tiled` for every nest; `mask not
+    analysed` where a mask region leaves every tile masked. Example: test/Dialect/Attn/Transforms/tile-backward.mlir.
+  }];
+  let options = [Option<"noRanges", "no-ranges", "bool", "false",
+                        "Visit and mask every tile: slow, but right whatever the range analysis says">];
+}
+
+def MapToGridPass : Pass<"attn-map-to-grid", "::mlir::ModuleOp"> {
+  let summary = "Turn nests over row tiles, heads and batch into kernels and their launches";
+  let description = [{
+    Consumes functions of sizes, workspaces (`memref.alloc`) and `scf.forall` nests over (batch, heads, row tiles), each
+    with at most one `attn.sweep` in it, alone or in loops, and `attn.schedule` on the nest or the function. Produces,
+    for the nest of a function @f, an `attn.kernel @f_fwd` with the nest as `attn.tiles` (the body is not changed), and
+    leaves @f as the host plan: sizes, workspaces, `attn.section` if the schedule has a budget, `attn.launch`. A
+    function of several nests becomes as many kernels and launches, in their order: nest `attn.nest = "dkv"` is @f_dkv.
+    A kernel takes those arguments and workspaces of the function that its nest uses. Row tiles are walked from the
+    last if a sweep grows with the row tile (its end depends on it, its begin does not).
+
+    A section holds the heads whose sweeps load together what the budget says: rows times bytes a row, times the trips
+    of the loops between nest and sweep (a tile of keys walks the query heads of its group).
 
     `tiles = fixed` or `dynamic`: the launch is `persistent`. For `dynamic` the host plan has the counter, a
     `memref.alloc` that the kernel gets as its last argument: workspace, 0 in front of the first launch and left 0 by
-    every launch. A target of the function's own moves on to its kernel too; `attn.when` and `attn.alternative` stay
-    where they are, on the function.
+    every launch. A target of the nest's or the function's own moves on to its kernel too; `attn.when` and
+    `attn.alternative` stay where they are, on the function.
 
-    Fails when there is no target or no schedule, when the function has anything but arguments, sizes and the nest, or
+    Fails when there is no target or no schedule, when the function has anything but arguments, sizes, workspaces and
+    nests, when a nest reads a workspace that none in front of it writes, when several nests lack names or share one, or
     when a block of its family takes one tile only (mma_sync, cpu) and the schedule says otherwise.
-    Remark: `mapped`.
+    Remark: `mapped`, for each nest.
   }];
 }
 
@@ -110,6 +177,9 @@ def PartitionRolesPass : Pass<"attn-partition-roles", "::mlir::ModuleOp"> {
     |---|---|
     | `load as "K"` in a sweep that a product reads | ring "K" of `depth.k` slots: the first items copied in front of the sweep, in it `wait` before the first use, `copy` of item t + depth - 1 behind the wait's barrier (one slot: behind a barrier after the release), `release` after the last use |
     | such a load outside a sweep | one item: copied in place, waited for at its first use, released after its last |
+    | a sweep inside `scf.for` (a head at a time) | the same, numbered from 0 each time, `sync` in front of its first copies |
+    | a sweep of more than two products (a backward) | products and vectors stand close to their readers; one barrier for all waits of a step |
+    | `load` outside a sweep of a 16-bit matrix that no product reads | one item: copied, waited for and loaded from its buf at the first use |
     | any other load | unchanged: read directly from global memory |
     | `store` of a matrix | staged: `store` to a buf over the ring filled once, `sync`, `copy via vector` |
 
@@ -119,15 +189,19 @@ def PartitionRolesPass : Pass<"attn-partition-roles", "::mlir::ModuleOp"> {
     | before | after |
     |---|---|
     | `load as "K"` in a sweep, B of a product | item n + t: in the producer's sweep `acquire` and `copy via tma`; in the other `wait` before the first use, `release` after the last |
-    | `load as "Q"` outside a sweep, A of a product | items t groups + g, one a group: its share of the rows |
+    | `load as "Q"` outside a sweep, A of a product | items t groups + g, one a group: its share of the rows. `hold.q` (of "V": `hold.v`) steps of it are loaded into registers once; a second pair of operands goes on with the rest |
+    | the same, and B of a product that reads A transposed | every group waits for the items of all |
+    | `load as "L"` in a sweep: f32 numbers of a workspace, with the rows of a tile that the sweep loads | in the slots of that tile's ring, `copy via bulk` (one a tile, in order) |
+    | `dot` of a computed tile `trans_a`, stored | the tile goes through a ring of `depth.ds` slots that all groups fill and drain; a group makes 64 rows of the result, or its share of the columns |
+    | `scf.for` around a sweep | in both roles; it carries n as well |
     | any value along the rows | shorter: group g has rows [g n, (g + 1) n), coordinates move on by g n |
     | any other load | unchanged but for that |
     | `store` of a matrix | staged in a buf of the group (`out`: of its own, or over its slot of "Q"), `copy via tma`; a buf of its own holds a piece, whole panels of columns taken by `tensor.extract_slice`, as few as fit the target |
     | kernel, launch | one tensor map more for each operand and tile that travels so |
 
     Fails if the module has no target or its family no roles, the kernel has no schedule or not one nest of tiles, a
-    product's B operand is computed, a source's last stride is not 1, or coordinates depend on more than t and j; on
-    wgmma also if a tensor map cannot describe an operand (rank 4, an argument, 128-byte rows, boxes of 256 rows) or warps
+    product's B operand is computed, a source's last stride is not 1, or coordinates depend on more than the numbers of the
+    tile and of the loops and sweeps around it; on wgmma also if a tensor map cannot describe an operand (rank 4, an argument, 128-byte rows, boxes of 256 rows) or warps
     are not [4, 1] a group.
     Remarks: roles, every ring (depth, bytes), every staged output (over what, pieces, bytes). Examples:
     test/Dialect/Attn/Transforms/partition-roles.mlir, partition-producer.mlir.
