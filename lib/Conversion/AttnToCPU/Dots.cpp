@@ -101,6 +101,9 @@ LogicalResult KernelLowering::lowerDot(DotOp dot, unsigned index, const BlockPla
   Location loc = dot.getLoc();
   if (!isa<RankedTensorType>(dot.getA().getType()) || !isa<RankedTensorType>(dot.getB().getType()))
     return dot.emitOpError("is not supported on the CPU: operands are tiles there, not buffers");
+  if (dot.getTransA() || dot.getA2())
+    return dot.emitOpError("is not supported on the CPU: dQ is computed in a nest over queries there, where no first "
+                           "operand is transposed and none has two parts");
   ArrayRef<int64_t> shape = dot.getTile().getShape();
   Buffer *a = getBuffer(dot.getA(), loc);
   Buffer *bTile = getBuffer(dot.getB(), loc);

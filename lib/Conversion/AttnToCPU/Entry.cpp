@@ -12,6 +12,15 @@
 using namespace mlir;
 using namespace attn;
 
+/// What the runtime calls a parameter of the type: it compares them with the manifest's before the first call.
+static char getLetter(Type type) {
+  if (isa<LLVM::LLVMPointerType>(type))
+    return 'p';
+  if (type.isF32())
+    return 'f';
+  return type.isInteger(64) ? 'l' : 'i';
+}
+
 void cpu::emitEntry(OpBuilder &b, func::FuncOp body, StringRef name) {
   Location loc = body.getLoc();
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
@@ -20,9 +29,11 @@ void cpu::emitEntry(OpBuilder &b, func::FuncOp body, StringRef name) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(entry.addEntryBlock());
   Value params = entry.getArgument(0);
-  int64_t next = 0;
+  std::string letters;
   auto readParam = [&](Type type) -> Value {
-    Value slot = LLVM::GEPOp::create(b, loc, pointer, pointer, params, ArrayRef<LLVM::GEPArg>{(int32_t)next++});
+    auto number = static_cast<int32_t>(letters.size());
+    letters += getLetter(type);
+    Value slot = LLVM::GEPOp::create(b, loc, pointer, pointer, params, ArrayRef<LLVM::GEPArg>{number});
     return LLVM::LoadOp::create(b, loc, type, LLVM::LoadOp::create(b, loc, pointer, slot));
   };
 
@@ -64,4 +75,9 @@ void cpu::emitEntry(OpBuilder &b, func::FuncOp body, StringRef name) {
   arguments.push_back(entry.getArgument(2));
   func::CallOp::create(b, loc, body, arguments);
   func::ReturnOp::create(b, loc);
+
+  b.setInsertionPoint(entry);
+  letters.push_back(0);
+  LLVM::GlobalOp::create(b, loc, LLVM::LLVMArrayType::get(b.getI8Type(), letters.size()), /*isConstant=*/true,
+                         LLVM::Linkage::External, (name + "_params").str(), b.getStringAttr(letters));
 }

@@ -97,17 +97,24 @@ LogicalResult KernelLowering::lowerFor(scf::ForOp loop, unsigned index, const Bl
   llvm::DenseMap<Value, unsigned> reads;
   forEachRead(loop, [&](Value tile, bool) { ++reads[tile]; });
 
-  SmallVector<Buffer *> carried; // One for each loop-carried value, null for scalars.
+  SmallVector<Buffer *> carried;           // One for each loop-carried value, null for scalars.
+  llvm::SmallPtrSet<Buffer *, 4> borrowed; // Those a loop around this one carries too.
   SmallVector<Value> inits;
-  for (auto [init, arg] : llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs())) {
+  for (auto [init, arg, result] : llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getResults())) {
     carried.push_back(nullptr);
     if (!isTile(init)) {
       inits.push_back(scalars.lookup(init));
       continue;
     }
     Buffer *buffer = bufferOf.lookup(init);
-    bool dies = buffer && !buffer->carried && !buffer->rowMajor && buffer->occupant == init &&
-                init.getParentBlock() == loop->getBlock() && plan.lastUse.lookup(init) == index && reads[init] == 1;
+    bool dies = buffer && !buffer->rowMajor && buffer->occupant == init && init.getParentBlock() == loop->getBlock() &&
+                plan.lastUse.lookup(init) == index && reads[init] == 1;
+    if (dies && buffer->carried) {
+      // The loop around yields the result in this very place, or the value stays as it was.
+      dies = carrierOf.lookup(result) == buffer;
+      if (dies)
+        borrowed.insert(buffer);
+    }
     if (!dies) {
       buffer = acquire(cast<RankedTensorType>(init.getType()));
       copyTile(init, buffer, loc);
@@ -117,12 +124,17 @@ LogicalResult KernelLowering::lowerFor(scf::ForOp loop, unsigned index, const Bl
     carried.back() = buffer;
   }
 
-  // What the loop yields is best made where it is carried, and so is the accumulator it is added to.
+  // What the loop yields is best made where it is carried, and so is what it is made of in place: the accumulator of a
+  // dot, what an inner loop starts from.
   for (auto [value, buffer] : llvm::zip(body.getTerminator()->getOperands(), carried))
     for (Value at = value; buffer && at && at.getParentBlock() == &body;) {
       carrierOf[at] = buffer;
-      auto dot = at.getDefiningOp<DotOp>();
-      at = dot ? dot.getAcc() : Value();
+      if (auto dot = at.getDefiningOp<DotOp>())
+        at = dot.getAcc();
+      else if (auto inner = at.getDefiningOp<scf::ForOp>())
+        at = inner.getInitArgs()[cast<OpResult>(at).getResultNumber()];
+      else
+        break;
     }
 
   auto lowered = scf::ForOp::create(b, loc, scalars.lookup(loop.getLowerBound()), scalars.lookup(loop.getUpperBound()),
@@ -148,7 +160,7 @@ LogicalResult KernelLowering::lowerFor(scf::ForOp loop, unsigned index, const Bl
       scalars.map(result, lowered.getResult(next++));
       continue;
     }
-    buffer->carried = false;
+    buffer->carried = borrowed.contains(buffer);
     bind(result, buffer);
   }
   return success();

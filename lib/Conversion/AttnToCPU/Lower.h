@@ -103,7 +103,8 @@ mlir::Value emitRound(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mli
 mlir::Value emitNarrow(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Type narrow);
 
 /// Adds `name(params: !llvm.ptr, begin: i64, end: i64)`, which reads the arguments of `body` from an array of pointers
-/// to their parts (each memref: pointer, strides but the last as i64, sizes as i32) and calls it.
+/// to their parts (each memref: pointer, strides but the last as i64, sizes as i32) and calls it. Beside it the text
+/// `name_params`, a letter for each part.
 void emitEntry(mlir::OpBuilder &b, mlir::func::FuncOp body, llvm::StringRef name);
 
 } // namespace attn::cpu

@@ -105,6 +105,8 @@ static int64_t getBlock(int64_t rows, int64_t columns, int64_t lanes) {
 }
 
 LogicalResult KernelLowering::lowerLoad(LoadOp load) {
+  if (load.getRaw())
+    return load.emitOpError("is not supported on the CPU: no order of threads is there, in which a raw tile would lie");
   Location loc = load.getLoc();
   RankedTensorType type = load.getResult().getType();
   ArrayRef<int64_t> shape = type.getShape();
@@ -182,6 +184,8 @@ LogicalResult KernelLowering::lowerLoad(LoadOp load) {
 }
 
 LogicalResult KernelLowering::lowerStore(StoreOp store) {
+  if (store.getAdd() || store.getRaw())
+    return store.emitOpError("is not supported on the CPU: nothing is added up across tiles there");
   Location loc = store.getLoc();
   auto type = cast<RankedTensorType>(store.getValue().getType());
   ArrayRef<int64_t> shape = type.getShape();

@@ -172,9 +172,9 @@ FailureOr<Value> KernelLowering::NestEmitter::emit(Operation *op) {
   for (Value operand : op->getOperands())
     operands.push_back(isa<RankedTensorType>(operand.getType()) ? read(operand) : kernel.scalars.lookup(operand));
   Type element = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
-  if (isa<MaskOp>(op)) {
+  if (auto mask = dyn_cast<MaskOp>(op)) {
     Value hidden = arith::ConstantOp::create(
-        b, loc, DenseElementsAttr::get(vectorOf(element), Attribute(b.getF32FloatAttr(kMaskedScore))));
+        b, loc, DenseElementsAttr::get(vectorOf(element), Attribute(b.getF32FloatAttr(mask.getHidden()))));
     return Value(arith::SelectOp::create(b, loc, operands[1], operands[0], hidden));
   }
   if (auto gather = dyn_cast<GatherOp>(op))

@@ -8,6 +8,7 @@
 #include "attn/Conversion/Passes.h"
 
 #include "Lowering.h"
+#include "Slots.h"
 #include "attn/Dialect/Attn/IR/Target.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -40,12 +41,13 @@ constexpr Lowerings kCommon[] = {
     {checkKernel, populateKernelPatterns},     {checkAlloc, populateAllocPatterns},
     {checkFragment, populateFragmentPatterns}, {checkReduction, populateVotePatterns},
     {checkMath, populateMathPatterns},         {checkMemory, populateMemoryPatterns},
+    {checkRawTile, populateRawTilePatterns},
 };
 /// What a family does its own way. A new family is a row here and the files it names.
 struct FamilyLowerings {
   Family family;
   EnterKernel enter;
-  Lowerings roles, rings, copies, dots, packs, reductions, stores, words;
+  Lowerings roles, rings, copies, dots, packs, reductions, stores, slotLoads, words;
   FinishKernel finish;
 };
 constexpr FamilyLowerings kFamilies[] = {
@@ -59,6 +61,7 @@ constexpr FamilyLowerings kFamilies[] = {
      {nullptr, populateTreeReductionPatterns},
      {nullptr, populateWordStorePatterns},
      {nullptr, nullptr},
+     {nullptr, nullptr},
      nullptr},
     {Family::Wgmma,
      enterRoles,
@@ -69,6 +72,7 @@ constexpr FamilyLowerings kFamilies[] = {
      {nullptr, populateFixedPackPatterns},
      {nullptr, populateChainReductionPatterns},
      {checkMatrixStore, populateMatrixStorePatterns},
+     {checkSlotLoad, populateSlotLoadPatterns},
      {checkWords, populateWordPatterns},
      compareCoords},
 };
@@ -105,10 +109,11 @@ struct AttnToNVVM : attn::impl::ConvertAttnToNVVMPassBase<AttnToNVVM> {
   static LogicalResult convert(KernelOp kernel, const FamilyLowerings &family) {
     SmallVector<Lowerings> lowerings(std::begin(kCommon), std::end(kCommon));
     lowerings.append({family.roles, family.rings, family.copies, family.dots, family.packs, family.reductions,
-                      family.stores, family.words});
+                      family.stores, family.slotLoads, family.words});
     if (failed(check(kernel, lowerings)))
       return failure();
 
+    markExchanges(kernel);
     MLIRContext *ctx = kernel.getContext();
     KernelTypeConverter types;
     KernelStates states(family.enter);

@@ -16,10 +16,15 @@
 // Coordinates are below 2^30 in magnitude, limits (which a region may compute) are clamped to 2^30: that changes no
 // answer, and the difference stays in i32.
 //
+// In a loop over tiles a mask may be the same for every tile, that of the last keys, say. LLVM would compute it once,
+// in front of the loop, and keep a predicate for every element, packed, through all of it, which costs more
+// instructions than to compare again: such a comparison starts from a number that LLVM does not know.
+//
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "InlineAsm.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
@@ -89,6 +94,24 @@ bool isOfRows(vector::ShuffleOp spread) {
          spread.getV1VectorType().getNumElements() * 4 <= spread.getResultVectorType().getNumElements();
 }
 
+/// The same number, but nobody can tell.
+Value hide(const Emit &e, Value number) {
+  InlineAsm copy(e);
+  copy.output(number.getType(), 1);
+  std::string from = copy.use(number);
+  copy << "mov.b32 $0, " + from + ";";
+  return copy.build(/*touchesMemory=*/false).front();
+}
+
+/// Is the value the same in every iteration, wherever it is computed?
+bool isInvariant(scf::WhileOp loop, Value value) {
+  Operation *op = value.getDefiningOp();
+  if (loop.isDefinedOutsideOfLoop(value))
+    return true;
+  return op && !op->getNumRegions() && isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) { return isInvariant(loop, operand); });
+}
+
 /// Moves what is the same in all elements of the left side to the right.
 void moveScalar(arith::CmpIOp compare) {
   auto type = dyn_cast<VectorType>(compare.getLhs().getType());
@@ -103,6 +126,8 @@ void moveScalar(arith::CmpIOp compare) {
     return;
   OpBuilder builder(compare);
   Emit e{builder, compare.getLoc()};
+  if (auto loop = dyn_cast<scf::WhileOp>(compare->getParentOp()); loop && isInvariant(loop, compare.getLhs()))
+    left->scalar = hide(e, left->scalar);
   Value limits;
   if (right) {
     limits = vector::BroadcastOp::create(builder, e.loc, type, differences(e, right->scalar, left->scalar));

@@ -198,15 +198,17 @@ private:
   }
 
   static void fill(const Emit &e, const Walk &walk, const GlobalTile &tile, Value buf) {
-    Value slot = e.add(buf, walk.sharedOffset);
+    SharedAddress address = e.splitOffset(buf);
+    Value slot = e.add(address.value, walk.sharedOffset);
     Value rowsLeft = e.sub(tile.rows, walk.row); // from the thread's first row on
     auto chunks = [&] {
       forEachChunk(e, walk, tile, [&](int64_t i, int64_t p, Value pointer) {
         onlyIf(e, walk.isInTile(e, i), [&] {
           Value exists = e.less(e.i32(i * walk.rowStep), rowsLeft);
           exists = both(e, exists, columnExists(e, walk, p));
-          NVVM::CpAsyncOp::create(e.b, e.loc, e.shared(slot, walk.sharedConstant(i, p)), pointer, int32_t(kChunkBytes),
-                                  NVVM::LoadCacheModifierKind::CG, e.select(exists, e.i32(kChunkBytes), e.i32(0)));
+          NVVM::CpAsyncOp::create(e.b, e.loc, e.shared(slot, address.offset + walk.sharedConstant(i, p)), pointer,
+                                  int32_t(kChunkBytes), NVVM::LoadCacheModifierKind::CG,
+                                  e.select(exists, e.i32(kChunkBytes), e.i32(0)));
         });
       });
     };
@@ -229,8 +231,8 @@ private:
               scf::YieldOp::create(b, loc, zero);
             });
         onlyIf(e, walk.isInTile(e, down), [&] {
-          LLVM::StoreOp::create(e.b, e.loc, read.getResult(0), e.shared(walk.sharedAddress(e, slot, down, p), 0),
-                                kChunkBytes);
+          LLVM::StoreOp::create(e.b, e.loc, read.getResult(0),
+                                e.shared(walk.sharedAddress(e, slot, down, p), address.offset), kChunkBytes);
         });
       });
     };

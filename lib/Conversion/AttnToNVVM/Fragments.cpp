@@ -143,7 +143,7 @@ struct MaskLowering : Lowering<MaskOp> {
   LogicalResult matchAndRewrite(MaskOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     auto type = cast<VectorType>(only(adaptor.getX()).getType());
-    auto hidden = DenseElementsAttr::get(type, APFloat(kMaskedScore));
+    auto hidden = DenseElementsAttr::get(type, APFloat(op.getHidden()));
     Value h = arith::ConstantOp::create(rewriter, op.getLoc(), hidden);
     rewriter.replaceOpWithNewOp<arith::SelectOp>(op, only(adaptor.getVisible()), only(adaptor.getX()), h);
     return success();

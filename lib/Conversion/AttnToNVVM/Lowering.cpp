@@ -7,8 +7,10 @@
 
 #include "Lowering.h"
 
+#include "attn/Analysis/SharedAllocs.h"
 #include "attn/Facts/Facts.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -118,6 +120,21 @@ Value Emit::offset(Value ptr, Value bytes) const {
 Value Emit::shared(Value base, int64_t bytes) const {
   Type ptr = LLVM::LLVMPointerType::get(b.getContext(), kShared);
   return LLVM::IntToPtrOp::create(b, loc, ptr, bytes ? add(base, bytes) : base);
+}
+
+SharedAddress Emit::splitOffset(Value buf) const {
+  auto sum = buf.getDefiningOp<arith::AddIOp>();
+  if (!sum)
+    return {buf};
+  APInt constant;
+  if (matchPattern(sum.getRhs(), m_ConstantInt(&constant)) && constant.getSExtValue() % kSwizzleBytes == 0) {
+    SharedAddress left = splitOffset(sum.getLhs());
+    return {left.value, left.offset + constant.getSExtValue()};
+  }
+  SharedAddress left = splitOffset(sum.getLhs()), right = splitOffset(sum.getRhs());
+  if (!left.offset && !right.offset)
+    return {buf};
+  return {add(left.value, right.value), left.offset + right.offset};
 }
 
 SmallVector<Value> Emit::unpack(Value vector) const {

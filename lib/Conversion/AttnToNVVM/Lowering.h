@@ -33,6 +33,12 @@ namespace attn::nvvm {
 /// Address spaces of the NVPTX back end.
 constexpr unsigned kGlobal = 1, kShared = 3;
 
+/// A byte address in shared memory: value + offset.
+struct SharedAddress {
+  mlir::Value value; ///< i32
+  int64_t offset = 0;
+};
+
 /// Builds integer code at a place, folding what is constant.
 struct Emit {
   mlir::OpBuilder &b;
@@ -62,6 +68,9 @@ struct Emit {
   mlir::Value offset(mlir::Value ptr, mlir::Value bytes) const;
   /// A shared-memory pointer to the byte address `base` (i32) plus a constant that folds into the instruction.
   mlir::Value shared(mlir::Value base, int64_t bytes) const;
+  /// The address of a buf without the constant in it. Bufs of one shape then have lane addresses in common, which stay
+  /// in registers for a whole loop; the constant folds into instructions.
+  SharedAddress splitOffset(mlir::Value buf) const;
 
   /// The elements of a vector as scalars, and back.
   llvm::SmallVector<mlir::Value> unpack(mlir::Value vector) const;

@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "InlineAsm.h"
+#include "Slots.h"
 
 #include "attn/Analysis/SharedAllocs.h"
 
@@ -48,7 +49,9 @@ struct AcquireLowering : Lowering<AcquireOp> {
     Emit e{rewriter, op.getLoc()};
     Ring ring = Ring::get(op.getRing().getType(), adaptor.getRing());
     Value item = only(adaptor.getItem());
-    waitFor(e, ring.emptyBarrier(e, item), e.bitXor(parityOf(e, ring, item), e.i32(1)));
+    // Who fills a slot of an exchange has met all others since they were done with it (Analysis/RingProtocol.h).
+    if (!isOfExchange(op))
+      waitFor(e, ring.emptyBarrier(e, item), e.bitXor(parityOf(e, ring, item), e.i32(1)));
     rewriter.replaceOp(op, ring.bufs(e, item));
     return success();
   }
@@ -61,20 +64,38 @@ struct WaitLowering : Lowering<WaitOp> {
     Emit e{rewriter, op.getLoc()};
     Ring ring = Ring::get(op.getRing().getType(), adaptor.getRing());
     Value item = only(adaptor.getItem());
-    waitFor(e, ring.fullBarrier(e, item), parityOf(e, ring, item));
+    if (isOfExchange(op))
+      meetGroups(e, kernels.of(op));
+    else
+      waitFor(e, ring.fullBarrier(e, item), parityOf(e, ring, item));
     rewriter.replaceOp(op, ring.bufs(e, item));
     return success();
   }
 };
+
+/// Whether every lane reads some of the slot by loads of its own: a vector, not a tile of products nor one word.
+static bool isReadByLanes(RingType ring) {
+  return llvm::any_of(ring.getBufs(), [](Type buf) {
+    RankedTensorType tile = cast<BufType>(buf).getTile();
+    return tile.getRank() == 1 && tile.getNumElements() > 1;
+  });
+}
 
 struct ReleaseLowering : Lowering<ReleaseOp> {
   using Lowering::Lowering;
   LogicalResult matchAndRewrite(ReleaseOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Emit e{rewriter, op.getLoc()};
+    if (isOfExchange(op)) {
+      rewriter.eraseOp(op);
+      return success();
+    }
     Ring ring = Ring::get(op.getRing().getType(), adaptor.getRing());
     InlineAsm arrive(e);
     std::string barrier = arrive.use(ring.emptyBarrier(e, only(adaptor.getItem())));
+    // Lane 0 speaks for the warp, so the warp meets first, where its other lanes may still be reading.
+    if (isReadByLanes(ring.type))
+      arrive << "bar.warp.sync 0xffffffff;";
     arrive << "{\n.reg .pred first;\nsetp.eq.u32 first, " + arrive.use(kernels.of(op).lane) + ", 0;";
     arrive << "@first mbarrier.arrive.shared::cta.b64 _, [" + barrier + "];\n}";
     arrive.build();
@@ -88,6 +109,11 @@ struct CommitLowering : Lowering<CommitOp> {
   LogicalResult matchAndRewrite(CommitOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Emit e{rewriter, op.getLoc()};
+    if (isOfExchange(op)) {
+      fenceStores(e);
+      rewriter.eraseOp(op);
+      return success();
+    }
     Ring ring = Ring::get(op.getRing().getType(), adaptor.getRing());
     InlineAsm arrive(e);
     std::string barrier = arrive.use(ring.fullBarrier(e, only(adaptor.getItem())));
@@ -106,13 +132,25 @@ Value Ring::emptyBarrier(const Emit &e, Value item) const {
   return e.add(fullBarrier(e, item), type.getDepth() * facts::kBarrierBytes);
 }
 
+static constexpr llvm::StringLiteral kExchange = "exchange";
+
+void attn::nvvm::markExchanges(KernelOp kernel) {
+  kernel.walk([&](AllocOp alloc) {
+    if (isa<RingType>(alloc.getType()) && isExchange(alloc))
+      for (Operation *user : alloc->getUsers())
+        user->setDiscardableAttr(kExchange, UnitAttr::get(user->getContext()));
+  });
+}
+
+bool attn::nvvm::isOfExchange(Operation *op) { return op->hasAttr(kExchange); }
+
 void attn::nvvm::initBarriers(const Emit &e, KernelOp kernel, const KernelState &state) {
   InlineAsm init(e);
   std::string smem = init.use(state.smem);
   init << "{\n.reg .pred one;\nsetp.eq.u32 one, " + init.use(state.thread) + ", 0;";
   kernel.walk([&](AllocOp alloc) {
     auto ring = dyn_cast<RingType>(alloc.getType());
-    for (int64_t slot = 0; ring && slot < 2 * ring.getDepth(); ++slot)
+    for (int64_t slot = 0; ring && alloc.getBarriers() && slot < 2 * ring.getDepth(); ++slot)
       init << "@one mbarrier.init.shared::cta.b64 [" + smem + "+" +
                   Twine(int64_t(*alloc.getBarriers()) + slot * facts::kBarrierBytes) + "], " +
                   Twine(slot < ring.getDepth() ? 1 : int64_t(*alloc.getReaders())) + ";";
@@ -127,11 +165,15 @@ LogicalResult attn::nvvm::checkMbarrier(Operation *op) {
       return op->emitOpError("stands in a role; a ring on this family is the block's");
     if (!alloc.getReaders())
       return op->emitOpError("does not say how many warps release an item");
-    if (!alloc.getBarriers())
+    if (!alloc.getBarriers() && !isExchange(alloc))
       return op->emitOpError("has no barriers; run attn-plan-memory first");
   }
-  if (isa<CommitOp>(op) && !op->getParentOfType<RoleOp>().getElect())
-    return op->emitOpError("expects a role of one thread ('elect'): an item is filled by one arrival");
+  if (auto commit = dyn_cast<CommitOp>(op); commit && !op->getParentOfType<RoleOp>().getElect()) {
+    auto alloc = commit.getRing().getDefiningOp<AllocOp>();
+    if (!alloc || !isExchange(alloc))
+      return op->emitOpError("expects a role of one thread ('elect'), or a ring that the same role reads: an item is "
+                             "filled by one arrival");
+  }
   return success();
 }
 

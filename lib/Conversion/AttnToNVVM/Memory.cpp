@@ -10,6 +10,7 @@
 
 #include "InlineAsm.h"
 
+#include "attn/Analysis/Swizzle.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -36,6 +37,7 @@ struct Elements {
   Fragment f;
   Value base;          ///< ptr<1> to row 0, column 0 of the memref at the leading coordinates
   Value row, column;   ///< i32, of element 0 in the memref; null if the fragment has no such dimension
+  Value first;         ///< i32, the tile's first column, likewise
   Value rows, columns; ///< i32, how many exist
   Value rowStride;     ///< i64, elements
 
@@ -50,7 +52,8 @@ struct Elements {
       rowStride = f.form == Fragment::Form::Rows ? e.i64(1) : m.strides[leading];
     }
     if (f.form != Fragment::Form::Rows) {
-      column = e.add(start(rank - 1), state.column(e, f));
+      first = start(rank - 1);
+      column = e.add(first, state.column(e, f));
       columns = m.sizes[rank - 1];
     }
   }
@@ -80,8 +83,8 @@ struct StoreLowering : Lowering<StoreOp> {
   using Lowering::Lowering;
   LogicalResult matchAndRewrite(StoreOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (!isa<MemRefType>(op.getDest().getType()))
-      return rewriter.notifyMatchFailure(op, "goes to a buf");
+    if (!isa<MemRefType>(op.getDest().getType()) || op.getRaw())
+      return rewriter.notifyMatchFailure(op, "goes to a buf, or not in rows");
     Emit e{rewriter, op.getLoc()};
     const KernelState &state = kernels.of(op);
     MemRef m = MemRef::get(op.getDest().getType(), adaptor.getDest());
@@ -129,19 +132,63 @@ struct LoadLowering : Lowering<LoadOp> {
   using Lowering::Lowering;
   LogicalResult matchAndRewrite(LoadOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
+    if (!isa<MemRefType>(op.getSource().getType()) || op.getRaw())
+      return rewriter.notifyMatchFailure(op, "comes from a buf, or not in rows");
     Emit e{rewriter, op.getLoc()};
     MemRef m = MemRef::get(op.getSource().getType(), adaptor.getSource());
     RankedTensorType tile = op.getResult().getType();
     Elements from(e, m, tile, flat(adaptor.getAt()), kernels.of(op));
-    Value zero = arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getZeroAttr(tile.getElementType()));
+    rewriter.replaceOp(op, comesInPairs(from) ? loadByPairs(e, from) : loadElements(e, from));
+    return success();
+  }
+
+  static Value loadElements(const Emit &e, const Elements &from) {
+    Value zero = arith::ConstantOp::create(e.b, e.loc, e.b.getZeroAttr(from.m.type.getElementType()));
     SmallVector<Value> values;
     for (int64_t i = 0; i < from.f.size(); ++i) {
       Value exists = from.exists(e, i);
-      Value v = loadElement(e, m, e.select(exists, from.pointer(e, i), from.base));
+      Value v = loadElement(e, from.m, e.select(exists, from.pointer(e, i), from.base));
       values.push_back(e.select(exists, v, zero));
     }
-    rewriter.replaceOp(op, e.pack(values));
-    return success();
+    return e.pack(values);
+  }
+
+  /// A lane's columns are neighbours, two by two.
+  static bool comesInPairs(const Elements &from) {
+    return from.f.form == Fragment::Form::Cols && from.m.type.getElementTypeBitWidth() == 32;
+  }
+
+  /// Of a tile that is all there, in a memref of aligned rows (uniform: how every whole tile of a workspace is): a load
+  /// a pair, one address. A tile begins at a multiple of its size, so its pairs are aligned as its rows are.
+  static Value loadByPairs(const Emit &e, const Elements &from) {
+    Value last = e.add(from.first, from.f.cols - 1);
+    Value whole = e.bitAnd(from.m.aligned, e.less(last, from.columns));
+    whole = e.bitAnd(whole, e.b.createOrFold<arith::CmpIOp>(e.loc, arith::CmpIPredicate::eq,
+                                                            e.rem(from.first, kChunkBytes / 4), e.i32(0)));
+    Type element = from.m.type.getElementType();
+    auto pairs = [&](OpBuilder &b, Location loc) {
+      Value pointer = from.pointer(e, 0);
+      SmallVector<Value> values;
+      for (int64_t i = 0; i < from.f.size(); i += 2) {
+        Value at = e.offset(pointer, e.i64((from.f.colOffset(i) - from.f.colOffset(0)) * from.m.elementBytes()));
+        llvm::append_range(values, e.unpack(LLVM::LoadOp::create(b, loc, VectorType::get({2}, element), at, 8)));
+      }
+      scf::YieldOp::create(b, loc, e.pack(values));
+    };
+    // The rare case takes one address at a time.
+    auto elements = [&](OpBuilder &b, Location loc) {
+      Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
+      SmallVector<Value> values;
+      for (int64_t i = 0; i < from.f.size(); ++i) {
+        auto load = [&](OpBuilder &b, Location loc) {
+          scf::YieldOp::create(b, loc, loadElement(e, from.m, from.pointer(e, i)));
+        };
+        auto none = [&](OpBuilder &b, Location loc) { scf::YieldOp::create(b, loc, zero); };
+        values.push_back(scf::IfOp::create(b, loc, from.exists(e, i), load, none).getResult(0));
+      }
+      scf::YieldOp::create(b, loc, e.pack(values));
+    };
+    return scf::IfOp::create(e.b, e.loc, whole, pairs, elements).getResult(0);
   }
 };
 
@@ -217,8 +264,8 @@ LogicalResult attn::nvvm::checkMemory(Operation *op) {
       return op->emitOpError("to shared memory expects a 16-bit tile, got ") << tile;
   }
   if (auto load = dyn_cast<LoadOp>(op)) {
-    if (!isa<MemRefType>(load.getSource().getType()))
-      return op->emitOpError("expects a memref on this family, got ") << load.getSource().getType();
+    if (isa<BufType>(load.getSource().getType()))
+      return success(); // a family's own
     return sameElement(load.getSource().getType(), load.getResult().getType());
   }
   if (auto gather = dyn_cast<GatherOp>(op))

@@ -49,7 +49,9 @@ public:
     if (firstRow)
       offset = e.add(offset, e.mul(firstRow, pitch));
     lanes.assign(layout.span ? columnsPerPanel() : 1, Value());
-    lanes[0] = e.add(base, offset);
+    SharedAddress tile = e.splitOffset(base);
+    lanes[0] = e.add(tile.value, offset);
+    first = tile.offset;
   }
 
   /// Block columns of a panel; those of different panels at the same place share a lane's address.
@@ -57,7 +59,7 @@ public:
 
   /// The registers of the block at rows 16 r, columns 16 c.
   SmallVector<Value> load(int64_t r, int64_t c, bool trans) {
-    int64_t offset = r * 16 * layout.panelBytesPerRow();
+    int64_t offset = first + r * 16 * layout.panelBytesPerRow();
     Value lane = lanes[0];
     if (layout.span) {
       // Within a panel, block columns differ by an XOR of the address, not by a sum.
@@ -85,6 +87,7 @@ private:
   Emit e;
   TileLayout layout;
   SmallVector<Value> lanes; ///< addresses by block column of a panel, made at first use
+  int64_t first = 0;        ///< what is constant in all of them
 };
 
 RankedTensorType aTileOf(DotOp op) {
@@ -200,12 +203,51 @@ struct DotLowering : Lowering<DotOp> {
       value = LLVM::ExtractValueOp::create(e.b, e.loc, mma.getRes(), i);
   }
 };
+
+/// A tile that no product reads, from shared memory: an A operand's registers are a fragment's, in order.
+struct BlockLoadLowering : Lowering<LoadOp> {
+  using Lowering::Lowering;
+  LogicalResult matchAndRewrite(LoadOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto buf = dyn_cast<BufType>(op.getSource().getType());
+    if (!buf)
+      return rewriter.notifyMatchFailure(op, "comes from a memref");
+    Emit e{rewriter, op.getLoc()};
+    const KernelState &state = kernels.of(op);
+    const Fragment f = Fragment::of(op.getResult().getType());
+    SharedBlocks blocks(e, buf, only(adaptor.getSource()), state.lane, SharedBlocks::Order::RowsFirst,
+                        e.mul(state.warp, f.warpRows()));
+    SmallVector<Value> words;
+    for (int64_t a = 0; a < f.rowAtoms(); ++a)
+      for (int64_t c = 0; c < f.colAtoms() / 2; ++c)
+        llvm::append_range(words, blocks.load(a, c, /*trans=*/false));
+    rewriter.replaceOpWithNewOp<LLVM::BitcastOp>(op, typeConverter->convertType(op.getResult().getType()),
+                                                 e.pack(words));
+    return success();
+  }
+};
 } // namespace
 
+/// What `BlockLoadLowering` takes.
+static LogicalResult checkBlockLoad(LoadOp load) {
+  if (!isa<BufType>(load.getSource().getType()))
+    return success();
+  RankedTensorType tile = load.getResult().getType();
+  const Fragment f = Fragment::of(tile);
+  if (f.form == Fragment::Form::Tile && tile.getElementTypeBitWidth() == 16 && f.warpsN == 1 && f.colAtoms() % 2 == 0)
+    return success();
+  return load.emitOpError("from shared memory expects a tile of 16-bit elements, a multiple of ")
+         << 2 * kAtomCols << " columns, and warps [m, 1]; got " << tile;
+}
+
 LogicalResult attn::nvvm::checkMmaSync(Operation *op) {
+  if (auto load = dyn_cast<LoadOp>(op))
+    return checkBlockLoad(load);
   auto dot = dyn_cast<DotOp>(op);
   if (!dot)
     return success();
+  if (dot.getTransA() || dot.getA2())
+    return op->emitOpError("has no lowering with 'trans_a' or 'then' on family mma_sync");
   auto bBuf = dyn_cast<BufType>(dot.getB().getType());
   if (!bBuf)
     return op->emitOpError("expects B in shared memory, got ") << dot.getB().getType();
@@ -224,5 +266,5 @@ LogicalResult attn::nvvm::checkMmaSync(Operation *op) {
 }
 
 void attn::nvvm::populateMmaSyncPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {
-  patterns.add<DotLowering>(types, kernels, patterns.getContext());
+  patterns.add<DotLowering, BlockLoadLowering>(types, kernels, patterns.getContext());
 }

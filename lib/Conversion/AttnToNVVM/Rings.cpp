@@ -37,8 +37,12 @@ struct WaitLowering : Lowering<WaitOp> {
   using Lowering::Lowering;
   LogicalResult matchAndRewrite(WaitOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    NVVM::CpAsyncWaitGroupOp::create(rewriter, op.getLoc(), int32_t(*op.getLeaves()));
-    NVVM::Barrier0Op::create(rewriter, op.getLoc());
+    // Of waits in a row the last one that leaves the fewest open speaks for all.
+    auto next = dyn_cast<WaitOp>(op->getNextNode());
+    if (!next || *next.getLeaves() > *op.getLeaves()) {
+      NVVM::CpAsyncWaitGroupOp::create(rewriter, op.getLoc(), int32_t(*op.getLeaves()));
+      NVVM::Barrier0Op::create(rewriter, op.getLoc());
+    }
     rewriter.replaceOp(
         op,
         Ring::get(op.getRing().getType(), adaptor.getRing()).bufs({rewriter, op.getLoc()}, only(adaptor.getItem())));

@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "InlineAsm.h"
+#include "Slots.h"
 
 #include "attn/Analysis/RegisterEstimate.h"
 #include "attn/Dialect/Attn/IR/Target.h"
@@ -32,8 +33,8 @@ using namespace attn::nvvm;
 namespace {
 constexpr int64_t kNamedBarriers = 16;
 
-/// Named barriers a role takes: one thread needs none.
-int64_t namedBarriersOf(RoleOp role) { return role.getElect() ? 0 : 2 * role.getGroups(); }
+/// Named barriers a role takes, one for all its groups and two for each; one thread needs none.
+int64_t namedBarriersOf(RoleOp role) { return role.getElect() ? 0 : 1 + 2 * role.getGroups(); }
 
 bool takesTurns(RoleOp role) {
   return role.getGroups() > 1 && role.getBody().walk([](TurnOp) { return WalkResult::interrupt(); }).wasInterrupted();
@@ -43,6 +44,7 @@ Value turnBarrier(const Emit &e, const KernelState &state, Value group) { return
 Value groupBarrier(const Emit &e, const KernelState &state) {
   return e.add(state.group, state.namedBarriers + state.groups);
 }
+Value roleBarrier(const Emit &e, const KernelState &state) { return e.i32(state.namedBarriers + 2 * state.groups); }
 /// Both groups of a turn.
 int64_t turnThreads(const KernelState &state) { return 2 * state.threads(); }
 
@@ -141,9 +143,8 @@ struct SyncLowering : Lowering<SyncOp> {
   LogicalResult matchAndRewrite(SyncOp op, OneToNOpAdaptor, ConversionPatternRewriter &rewriter) const override {
     Emit e{rewriter, op.getLoc()};
     const KernelState &state = kernels.of(op);
-    if (op.getPublish()) // what this thread stored is there for the tensor memory accelerator
-      NVVM::FenceProxyOp::create(rewriter, e.loc, NVVM::ProxyKind::async_shared,
-                                 NVVM::SharedSpaceAttr::get(getContext(), NVVM::SharedSpace::shared_cta));
+    if (op.getPublish())
+      fenceStores(e);
     if (op.getScope() == Scope::Block)
       NVVM::Barrier0Op::create(rewriter, e.loc);
     else if (!state.elected)
@@ -154,6 +155,16 @@ struct SyncLowering : Lowering<SyncOp> {
   }
 };
 } // namespace
+
+void attn::nvvm::fenceStores(const Emit &e) {
+  NVVM::FenceProxyOp::create(e.b, e.loc, NVVM::ProxyKind::async_shared,
+                             NVVM::SharedSpaceAttr::get(e.b.getContext(), NVVM::SharedSpace::shared_cta));
+}
+
+void attn::nvvm::meetGroups(const Emit &e, const KernelState &state) {
+  NVVM::BarrierOp::create(e.b, e.loc, TypeRange(), roleBarrier(e, state), e.i32(state.groups * state.threads()),
+                          NVVM::BarrierReductionAttr(), Value());
+}
 
 void attn::nvvm::enterRoles(const Emit &e, KernelOp kernel, ValueRange maps, KernelState &state) {
   state.warp = NVVM::ShflOp::create(e.b, e.loc, e.b.getI32Type(), e.i32(-1), e.div(state.thread, kWarpLanes), e.i32(0),

@@ -6,8 +6,9 @@
 // One thread hands over a box per panel of the tile; the map knows the operand (dimensions: column, row, head, batch)
 // and the swizzle:
 //
-//   load     arrive at the item's full barrier and announce the bytes of the whole tile (what lies outside the operand
-//            is read as 0 and counts), then a box per panel, which complete on that barrier
+//   load     arrive at the item's full barrier and announce the bytes of the whole slot (what lies outside the operand
+//            is read as 0 and counts), then a box per panel, which complete on that barrier; a row of numbers in the
+//            same slot is one copy of consecutive bytes, which completes there too
 //   store    a box per panel, then close the group that `drain` counts
 //
 // The one thread is a predicate, not a branch: after a branch by thread the assembler keeps no value in uniform
@@ -30,7 +31,6 @@ namespace {
 struct Boxes {
   TileLayout layout;
   int64_t columns; ///< of a box
-  int64_t bytes;   ///< of all
   Value b, h, row, column;
 
   Boxes(const Emit &e, BufType buf, ValueRange at) {
@@ -38,7 +38,6 @@ struct Boxes {
     int64_t elementBytes = tile.getElementTypeBitWidth() / 8;
     layout = {tile.getDimSize(0), tile.getDimSize(1) * elementBytes, buf.getSwizzle()};
     columns = layout.panelBytesPerRow() / elementBytes;
-    bytes = layout.bytes();
     auto coordinate = [&](size_t dim) { return dim < at.size() ? at[dim] : e.i32(0); };
     b = coordinate(0), h = coordinate(1), row = coordinate(2), column = coordinate(3);
   }
@@ -70,12 +69,14 @@ struct CopyLowering : Lowering<CopyOp> {
     Emit e{rewriter, op.getLoc()};
     InlineAsm text(e);
     StringRef one = openForOne(text, kernels.of(op));
-    if (auto buf = dyn_cast<BufType>(op.getDest().getType())) {
+    if (op.getVia() == Transport::Bulk) {
+      copyRow(e, text, one, op, adaptor);
+    } else if (auto buf = dyn_cast<BufType>(op.getDest().getType())) {
       Boxes boxes(e, buf, flat(adaptor.getFrom()));
       Ring ring = Ring::get(op.getRing().getType(), adaptor.getRing());
       std::string full = "[" + text.use(ring.fullBarrier(e, only(adaptor.getItem()))) + "]";
       std::string to = text.use(only(adaptor.getDest())), map = text.use(only(adaptor.getSource()));
-      text << one + "mbarrier.arrive.expect_tx.shared::cta.b64 _, " + full + ", " + Twine(boxes.bytes) + ";";
+      text << one + "mbarrier.arrive.expect_tx.shared::cta.b64 _, " + full + ", " + Twine(slotBytes(ring.type)) + ";";
       boxes.forEach(e, text, [&](StringRef at, int64_t offset) {
         text << one + "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [" + to + "+" +
                     Twine(offset) + "], [" + map + ", " + at + "], " + full + ";";
@@ -93,6 +94,24 @@ struct CopyLowering : Lowering<CopyOp> {
     text.build();
     rewriter.eraseOp(op);
     return success();
+  }
+
+  /// What a slot's barrier waits for: the copy via tma announces all of it, those via bulk only add up.
+  static int64_t slotBytes(RingType ring) {
+    int64_t bytes = 0;
+    for (Type buf : ring.getBufs())
+      bytes += cast<BufType>(buf).getBytes();
+    return bytes;
+  }
+
+  static void copyRow(const Emit &e, InlineAsm &text, StringRef one, CopyOp op, OneToNOpAdaptor adaptor) {
+    MemRef m = MemRef::get(op.getSource().getType(), adaptor.getSource());
+    Ring ring = Ring::get(op.getRing().getType(), adaptor.getRing());
+    std::string full = text.use(ring.fullBarrier(e, only(adaptor.getItem()))), to = text.use(only(adaptor.getDest()));
+    std::string from = text.use(e.offset(m.ptr, elementOffset(e, m, flat(adaptor.getFrom()))));
+    int64_t bytes = cast<BufType>(op.getDest().getType()).getBytes();
+    text << one + "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [" + to + "], [" + from + "], " +
+                Twine(bytes) + ", [" + full + "];";
   }
 };
 
@@ -122,13 +141,16 @@ LogicalResult attn::nvvm::checkTmaCopy(Operation *op) {
   auto copy = dyn_cast<CopyOp>(op);
   if (!copy)
     return success();
-  if (copy.getVia() != Transport::Tma)
-    return op->emitOpError("on this family goes via tma, got ") << stringifyTransport(copy.getVia());
+  if (copy.getVia() != Transport::Tma && copy.getVia() != Transport::Bulk)
+    return op->emitOpError("on this family goes via tma or bulk, got ") << stringifyTransport(copy.getVia());
   if (copy.getGuard())
-    return op->emitOpError("via tma has no condition");
-  if (auto ring = copy.getRing(); ring && ring.getType().getBufs().size() != 1)
-    return op->emitOpError("via tma fills an item alone, but a slot of its ring has ")
-           << ring.getType().getBufs().size() << " bufs";
+    return op->emitOpError("via ") << stringifyTransport(copy.getVia()) << " has no condition";
+  // One copy via tma announces the bytes of the slot, so an item has one.
+  if (auto ring = copy.getRing()) {
+    auto isTile = [](Type buf) { return cast<BufType>(buf).getTile().getRank() == 2; };
+    if (int64_t tiles = llvm::count_if(ring.getType().getBufs(), isTile); tiles != 1)
+      return op->emitOpError("expects a slot with one tile, which announces its bytes, got ") << tiles;
+  }
   return success();
 }
 

@@ -59,37 +59,43 @@ struct WgmmaLowering : Lowering<DotOp> {
   using Lowering::Lowering;
   LogicalResult matchAndRewrite(DotOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Emit e{rewriter, op.getLoc()};
-    auto bBuf = cast<BufType>(op.getB().getType());
-    RankedTensorType bTile = bBuf.getTile();
     WgmmaProduct product{op.getTile().getDimSize(1),
-                         tileOf(op.getA().getType()).getDimSize(1) / SharedOperand::kDepth,
-                         bTile.getElementType().isBF16() ? "bf16" : "f16",
-                         std::nullopt,
-                         SharedOperand{layoutOf(bBuf), op.getTransB()},
-                         bool(op.getAcc())};
-
+                         tileOf(op.getB().getType()).getElementType().isBF16() ? "bf16" : "f16", bool(op.getAcc())};
     InlineAsm text(e);
     if (op.getAcc())
       text.tie(e.unpack(only(adaptor.getAcc())));
     else
       text.output(rewriter.getF32Type(), product.n / 2);
-    std::vector<std::string> a;
     SmallVector<Value> aRegs;
-    if (auto aBuf = dyn_cast<BufType>(op.getA().getType())) {
-      product.a = SharedOperand{layoutOf(aBuf), /*kMajor=*/true};
-      a.push_back(text.use(lowWord(e, only(adaptor.getA()), *product.a)));
-    } else {
-      aRegs = unpackPairs(e, only(adaptor.getA()));
-      for (Value reg : aRegs)
-        a.push_back(text.use(reg));
-    }
-    std::string b = text.use(lowWord(e, only(adaptor.getB()), product.b));
-    text << product.text(a, b);
+    addTerm(e, text, product, op, op.getA().getType(), only(adaptor.getA()), op.getB().getType(), only(adaptor.getB()),
+            aRegs);
+    if (op.getA2())
+      addTerm(e, text, product, op, op.getA2().getType(), only(adaptor.getA2()), op.getB2().getType(),
+              only(adaptor.getB2()), aRegs);
+    text << product.text();
     SmallVector<Value> d = text.build();
     if (!op.getAsync())
       d = awaitAll(e, d, aRegs, /*leaves=*/0);
     rewriter.replaceOp(op, e.pack(d));
     return success();
+  }
+
+  static void addTerm(const Emit &e, InlineAsm &text, WgmmaProduct &product, DotOp op, Type aType, Value a, Type bType,
+                      Value b, SmallVectorImpl<Value> &aRegs) {
+    RankedTensorType bTile = tileOf(bType);
+    WgmmaTerm term{bTile.getDimSize(op.getTransB() ? 1 : 0) / SharedOperand::kDepth, std::nullopt,
+                   SharedOperand{layoutOf(cast<BufType>(bType)), op.getTransB()}};
+    if (auto aBuf = dyn_cast<BufType>(aType)) {
+      term.a = SharedOperand{layoutOf(aBuf), /*kMajor=*/!op.getTransA()};
+      term.aNames.push_back(text.use(lowWord(e, a, *term.a)));
+    } else {
+      for (Value reg : unpackPairs(e, a)) {
+        term.aNames.push_back(text.use(reg));
+        aRegs.push_back(reg);
+      }
+    }
+    term.bName = text.use(lowWord(e, b, term.b));
+    product.terms.push_back(std::move(term));
   }
 
   static Value lowWord(const Emit &e, Value address, const SharedOperand &operand) {
@@ -169,6 +175,29 @@ static LogicalResult checkShared(DotOp op, BufType buf, StringRef what) {
   return success();
 }
 
+/// Operands whose product a wgmma adds to D.
+static LogicalResult checkTerm(DotOp op, const Fragment &d, Value aOperand, Value bOperand) {
+  auto bBuf = dyn_cast<BufType>(bOperand.getType());
+  if (!bBuf)
+    return op->emitOpError("expects B in shared memory, got ") << bOperand.getType();
+  RankedTensorType a = tileOf(aOperand.getType()), b = bBuf.getTile();
+  if (a.getElementType() != b.getElementType() || (!a.getElementType().isF16() && !a.getElementType().isBF16()))
+    return op->emitOpError("expects operands of f16 or of bf16 for wgmma, got ")
+           << a.getElementType() << " and " << b.getElementType();
+  const facts::MmaShape &shape =
+      *facts::findMmaShape(facts::Family::Wgmma, a.getElementType().isBF16() ? "bf16" : "f16");
+  const int64_t k = a.getDimSize(op.getTransA() ? 0 : 1);
+  if (d.rows != facts::kGroupRows || d.cols > facts::kMaxGroupCols ||
+      !mmaGrid(shape, d.rows, d.cols, k, d.warpsM, d.warpsN))
+    return op->emitOpError("has no wgmma shape: expects 64 rows, columns in multiples of ")
+           << shape.multipleN << " up to " << facts::kMaxGroupCols << ", depth of " << shape.k << ", got " << d.rows
+           << "x" << d.cols << "x" << k;
+  if (auto aBuf = dyn_cast<BufType>(aOperand.getType()))
+    if (failed(checkShared(op, aBuf, "A")))
+      return failure();
+  return checkShared(op, bBuf, "B");
+}
+
 LogicalResult attn::nvvm::checkWgmma(Operation *op) {
   if (auto pin = dyn_cast<PinOp>(op))
     if (!pin.getX().getType().getElementType().isF32())
@@ -180,28 +209,13 @@ LogicalResult attn::nvvm::checkWgmma(Operation *op) {
   auto dot = dyn_cast<DotOp>(op);
   if (!dot)
     return success();
-  auto bBuf = dyn_cast<BufType>(dot.getB().getType());
-  if (!bBuf)
-    return op->emitOpError("expects B in shared memory, got ") << dot.getB().getType();
-  RankedTensorType a = tileOf(dot.getA().getType()), b = bBuf.getTile();
-  if (a.getElementType() != b.getElementType() || (!a.getElementType().isF16() && !a.getElementType().isBF16()))
-    return op->emitOpError("expects operands of f16 or of bf16 for wgmma, got ")
-           << a.getElementType() << " and " << b.getElementType();
   const Fragment d = Fragment::of(dot.getTile());
   if (groupWarps(op) != facts::kGroupWarps || d.warpsM != facts::kGroupWarps || d.warpsN != 1)
     return op->emitOpError("expects a group of 4 warps, one above the other (warps [4, 1]), got a group of ")
            << groupWarps(op) << " and warps [" << d.warpsM << ", " << d.warpsN << "]";
-  const facts::MmaShape &shape =
-      *facts::findMmaShape(facts::Family::Wgmma, a.getElementType().isBF16() ? "bf16" : "f16");
-  if (d.rows != facts::kGroupRows || d.cols > facts::kMaxGroupCols ||
-      !mmaGrid(shape, d.rows, d.cols, a.getDimSize(1), d.warpsM, d.warpsN))
-    return op->emitOpError("has no wgmma shape: expects 64 rows, columns in multiples of ")
-           << shape.multipleN << " up to " << facts::kMaxGroupCols << ", depth of " << shape.k << ", got " << d.rows
-           << "x" << d.cols << "x" << a.getDimSize(1);
-  if (auto aBuf = dyn_cast<BufType>(dot.getA().getType()))
-    if (failed(checkShared(dot, aBuf, "A")))
-      return failure();
-  return checkShared(dot, bBuf, "B");
+  if (failed(checkTerm(dot, d, dot.getA(), dot.getB())))
+    return failure();
+  return dot.getA2() ? checkTerm(dot, d, dot.getA2(), dot.getB2()) : success();
 }
 
 void attn::nvvm::populateWgmmaPatterns(TypeConverter &types, KernelStates &kernels, RewritePatternSet &patterns) {

@@ -13,7 +13,7 @@
 
 using namespace attn::nvvm;
 
-std::string WgmmaProduct::text(const std::vector<std::string> &aNames, const std::string &bLow) const {
+std::string WgmmaProduct::text() const {
   std::string result;
   llvm::raw_string_ostream os(result);
   std::string accumulators;
@@ -29,18 +29,21 @@ std::string WgmmaProduct::text(const std::vector<std::string> &aNames, const std
   auto descriptor = [&](const char *name, const std::string &low, int64_t step) {
     os << "add.u32 low, " << low << ", " << step << ";\nmov.b64 " << name << ", {low, high};\n";
   };
-  for (int64_t s = 0; s < steps; ++s) {
-    std::string aOperand = "da";
-    if (a)
-      descriptor("da", aNames[0], a->step(s));
-    else
-      aOperand = "{" + llvm::join(llvm::ArrayRef(aNames).slice(4 * s, 4), ", ") + "}";
-    descriptor("db", bLow, b.step(s));
-    // Predicate: add to D. Then the signs of A and B, and which of those in shared memory is not K-major.
-    os << "wgmma.mma_async.sync.aligned.m64n" << n << "k16.f32." << element << "." << element << " {" << accumulators
-       << "}, " << aOperand << ", db, " << (s == 0 && !accumulates ? "first" : "more") << ", 1, 1, " << (a ? "0, " : "")
-       << (b.kMajor ? 0 : 1) << ";\n";
-  }
+  bool adds = accumulates;
+  for (const WgmmaTerm &term : terms)
+    for (int64_t s = 0; s < term.steps; ++s) {
+      std::string aOperand = "da";
+      if (term.a)
+        descriptor("da", term.aNames[0], term.a->step(s));
+      else
+        aOperand = "{" + llvm::join(llvm::ArrayRef(term.aNames).slice(4 * s, 4), ", ") + "}";
+      descriptor("db", term.bName, term.b.step(s));
+      // Predicate: add to D. Then the signs of A and B, and which of those in shared memory is not K-major.
+      os << "wgmma.mma_async.sync.aligned.m64n" << n << "k16.f32." << element << "." << element << " {" << accumulators
+         << "}, " << aOperand << ", db, " << (adds ? "more" : "first") << ", 1, 1, "
+         << (term.a ? (term.a->kMajor ? "0, " : "1, ") : "") << (term.b.kMajor ? 0 : 1) << ";\n";
+      adds = true;
+    }
   os << "wgmma.commit_group.sync.aligned;\n}";
   return result;
 }

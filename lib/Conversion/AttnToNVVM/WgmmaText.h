@@ -50,17 +50,25 @@ struct SharedOperand {
   }
 };
 
-/// One product: D[64, n] (+)= A[64, 16 steps] B[16 steps, n], D in n / 2 f32 registers of each of 128 threads.
-struct WgmmaProduct {
-  int64_t n, steps;
-  std::string element;            ///< "bf16" or "f16"
+/// A[64, 16 steps] B[16 steps, n] of a product.
+struct WgmmaTerm {
+  int64_t steps;
   std::optional<SharedOperand> a; ///< or in registers, four a step
   SharedOperand b;
-  bool accumulates; ///< D is an input too
+  /// The name of the low word of A's descriptor, or those of its registers; of the low word of B's.
+  std::vector<std::string> aNames = {};
+  std::string bName = {};
+};
 
-  /// The instructions, issued as one group. D is $0, $1, ...; `a`: the name of the low word of A's descriptor, or those
-  /// of its registers; `b`: of the low word of B's.
-  std::string text(const std::vector<std::string> &a, const std::string &b) const;
+/// One product: D[64, n] (+)= the sum of its terms, D in n / 2 f32 registers of each of 128 threads.
+struct WgmmaProduct {
+  int64_t n;
+  std::string element; ///< "bf16" or "f16"
+  bool accumulates;    ///< D is an input too
+  std::vector<WgmmaTerm> terms = {};
+
+  /// The instructions, issued as one group. D is $0, $1, ...
+  std::string text() const;
 };
 
 namespace detail {

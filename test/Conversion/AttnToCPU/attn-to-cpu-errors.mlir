@@ -56,3 +56,24 @@ attn.kernel @unknown_function {
   %u = math.acosh %t : tensor<8x8xf32>
   attn.store %u, %o[%c0] : tensor<8x8xf32>, memref<?x8xf32, strided<[?, 1], offset: ?>>
 }
+
+// -----
+
+attn.kernel @across_tiles {
+^bb0(%o: memref<?x8xf32, strided<[?, 1], offset: ?>>, %begin: i64, %end: i64):
+  %c0 = arith.constant 0 : i32
+  %t = attn.load %o[%c0] : memref<?x8xf32, strided<[?, 1], offset: ?>> -> tensor<8x8xf32>
+  // expected-error @below {{is not supported on the CPU: nothing is added up across tiles there}}
+  attn.store add %t, %o[%c0] : tensor<8x8xf32>, memref<?x8xf32, strided<[?, 1], offset: ?>>
+}
+
+// -----
+
+attn.kernel @transposed_first {
+^bb0(%o: memref<?x8xf32, strided<[?, 1], offset: ?>>, %begin: i64, %end: i64):
+  %c0 = arith.constant 0 : i32
+  %t = attn.load %o[%c0] : memref<?x8xf32, strided<[?, 1], offset: ?>> -> tensor<16x8xf32>
+  // expected-error @below {{is not supported on the CPU: dQ is computed in a nest over queries there}}
+  %d = attn.dot %t trans_a, %t : (tensor<16x8xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+  attn.store %d, %o[%c0] : tensor<8x8xf32>, memref<?x8xf32, strided<[?, 1], offset: ?>>
+}

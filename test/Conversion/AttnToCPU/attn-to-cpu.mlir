@@ -16,7 +16,8 @@
 // CHECK: vector.broadcast
 // CHECK: vector.fma
 // CHECK: vector.store %[[ACC]]#0, %[[S]][%[[N]],
-// The entry reads pointer, strides but the last, sizes of every memref, then begin and end.
+// The entry reads pointer, strides but the last, sizes of every memref, then begin and end; a text says so to who calls.
+// CHECK: llvm.mlir.global external constant @dot_params("plliiiplliiiplliii\00")
 // CHECK-LABEL: func.func @dot(
 // CHECK-SAME: %[[P:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64)
 // CHECK: llvm.load %[[P]]

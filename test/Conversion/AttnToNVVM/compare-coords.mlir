@@ -42,6 +42,41 @@ module attributes {attn.target = #attn.target<chip = "toy", family = wgmma, smem
     }
   }
 
+  // In a loop over tiles: what is the same for all of them starts from a number that LLVM does not know, what is not stays.
+  // CHECK-LABEL: llvm.func @tiles(
+  // CHECK: scf.while
+  // CHECK: %[[SAME:.*]] = llvm.inline_asm has_side_effects "mov.b32 $0, $1;", "=r,r" %{{.*}} : (i32) -> i32
+  // CHECK: arith.subi %{{.*}}, %[[SAME]] : i32
+  // CHECK: arith.cmpi slt
+  // CHECK-NOT: mov.b32
+  // CHECK: arith.cmpi slt
+  attn.kernel @tiles attributes {smem_bytes = 0 : i64, threads = 128 : i64} {
+  ^bb0(%key: i32, %sk: i32, %x: f32, %out: memref<?xf32>):
+    %c0 = arith.constant 0 : i32
+    attn.role "compute" warps 0 + 4 groups 1 {
+    ^bb0(%g: i32):
+      %r = scf.while (%id = %key) : (i32) -> i32 {
+        %n = tensor.splat %sk : !i
+        %kk = attn.coord %key along 1 : !i
+        %a = arith.cmpi slt, %kk, %n : !i
+        %ii = attn.coord %id along 1 : !i
+        %b = arith.cmpi slt, %ii, %n : !i
+        %v = arith.andi %a, %b : !m
+        %s = tensor.splat %x : !S
+        %h = attn.mask %s where %v : !S, !m
+        %mx = attn.reduce max %h : !S -> !r
+        attn.store %mx, %out[%c0] : !r, memref<?xf32>
+        %next = arith.addi %id, %sk : i32
+        %more = arith.cmpi slt, %next, %sk : i32
+        scf.condition(%more) %next : i32
+      } do {
+      ^bb0(%id: i32):
+        scf.yield %id : i32
+      }
+      attn.yield
+    }
+  }
+
   // A limit from below.
   // CHECK-LABEL: llvm.func @window(
   // CHECK: %[[UP:.*]] = arith.cmpi sle, %[[COLS:.*]], %{{.*}} : vector<8xi32>

@@ -167,3 +167,47 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, s
     }
   }
 }
+
+// -----
+
+module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, smem = 65536>} {
+  attn.kernel @words_from_shared attributes {smem_bytes = 1024 : i64, threads = 32 : i64} {
+    attn.role "compute" warps 0 + 1 groups 1 {
+    ^bb0(%g: i32):
+      %b = attn.alloc at 0 : !attn.buf<tensor<16x16xf32>, 64>
+      // expected-error @below {{from shared memory expects a tile of 16-bit elements, a multiple of 16 columns, and warps [m, 1]; got 'tensor<16x16xf32, #attn.frag<1, 1>>'}}
+      %x = attn.load %b : !attn.buf<tensor<16x16xf32>, 64> -> tensor<16x16xf32, #attn.frag<1, 1>>
+      attn.yield
+    }
+  }
+}
+
+// -----
+
+module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, smem = 65536>} {
+  attn.kernel @stored_transposed attributes {smem_bytes = 1024 : i64, threads = 32 : i64} {
+    attn.role "compute" warps 0 + 1 groups 1 {
+    ^bb0(%g: i32):
+      %a = attn.alloc at 0 : !attn.buf<tensor<16x16xf16>, 32>
+      // expected-error @below {{has no lowering with 'trans_a' or 'then' on family mma_sync}}
+      %c = attn.dot %a trans_a, %a : (!attn.buf<tensor<16x16xf16>, 32>, !attn.buf<tensor<16x16xf16>, 32>) -> tensor<16x16xf32, #attn.frag<1, 1>>
+      attn.yield
+    }
+  }
+}
+
+// -----
+
+module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync, smem = 65536>} {
+  attn.kernel @adds attributes {smem_bytes = 0 : i64, threads = 128 : i64} {
+  ^bb0(%o: memref<?x64xf32>):
+    attn.role "all" warps 0 + 4 groups 1 {
+    ^bb0(%g: i32):
+      %c0 = arith.constant 0 : i32
+      %z = arith.constant dense<0.0> : tensor<64x64xf32, #attn.frag<4, 1>>
+      // expected-error @below {{'attn.store' op adds in memory, which is done for raw tiles on family wgmma only}}
+      attn.store raw add %z, %o[%c0] : tensor<64x64xf32, #attn.frag<4, 1>>, memref<?x64xf32>
+      attn.yield
+    }
+  }
+}

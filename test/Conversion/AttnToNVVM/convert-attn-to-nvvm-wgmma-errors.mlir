@@ -97,7 +97,7 @@ module attributes {attn.target = #t} {
 #t = #attn.target<chip = "toy", family = wgmma, smem = 65536>
 module attributes {attn.target = #t} {
   attn.kernel @named_barriers attributes {smem_bytes = 0 : i64, threads = 256 : i64} {
-    // expected-error @below {{needs the named barriers up to 16, a block has 16}}
+    // expected-error @below {{needs the named barriers up to 17, a block has 16}}
     attn.role "a" warps 0 + 8 groups 8 {
     ^bb0(%g: i32):
       attn.yield
@@ -195,7 +195,7 @@ module attributes {attn.target = #t} {
     %r = attn.alloc readers 4 at 0 barriers 128 : !R
     attn.role "a" warps 0 + 4 groups 1 {
     ^bb0(%g: i32):
-      // expected-error @below {{expects a role of one thread ('elect'): an item is filled by one arrival}}
+      // expected-error @below {{expects a role of one thread ('elect'), or a ring that the same role reads: an item is filled by one arrival}}
       attn.commit %r[%c0] : !R
       attn.yield
     }
@@ -231,7 +231,7 @@ module attributes {attn.target = #t} {
     attn.role "a" warps 0 + 4 groups 1 {
     ^bb0(%g: i32):
       %s = attn.acquire %r[%c0] : !R -> !B
-      // expected-error @below {{on this family goes via tma, got cp_async}}
+      // expected-error @below {{on this family goes via tma or bulk, got cp_async}}
       attn.copy %k[%row] to %s fills %r[%c0] via cp_async : !g, !B, !R
       attn.yield
     }
@@ -252,7 +252,7 @@ module attributes {attn.target = #t} {
     attn.role "a" warps 0 + 4 groups 1 {
     ^bb0(%g: i32):
       %s, %u = attn.acquire %r[%c0] : !R -> !B, !B
-      // expected-error @below {{via tma fills an item alone, but a slot of its ring has 2 bufs}}
+      // expected-error @below {{expects a slot with one tile, which announces its bytes, got 2}}
       attn.copy %m[%c0, %c0, %c0] to %s fills %r[%c0] via tma : !M, !B, !R
       attn.yield
     }

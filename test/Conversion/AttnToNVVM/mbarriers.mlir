@@ -6,6 +6,8 @@
 !W = !attn.buf<tensor<1xi32>, 0>
 !T = !attn.ring<1, !W>
 !R3 = !attn.ring<3, !B>
+!L = !attn.buf<tensor<64xf32>, 0>
+!RL = !attn.ring<2, !B, !L>
 module attributes {attn.target = #attn.target<chip = "toy", family = wgmma, smem = 65536>} {
   // One thread makes them: an item is filled by one arrival, released by one a reader. Then everybody may look.
   // CHECK-LABEL: llvm.func @barriers_at_entry
@@ -56,6 +58,20 @@ module attributes {attn.target = #attn.target<chip = "toy", family = wgmma, smem
     ^bb0(%g: i32):
       %s = attn.wait %r[%n] : !R -> !B
       attn.release %r[%n] : !R
+      attn.yield
+    }
+  }
+
+  // Lanes read vectors themselves: the warp meets before lane 0 gives the slot away.
+  // CHECK-LABEL: llvm.func @vectors(
+  // CHECK: llvm.inline_asm has_side_effects "bar.warp.sync 0xffffffff;\0A{\0A.reg .pred first;\0Asetp.eq.u32 first, $1, 0;\0A@first mbarrier.arrive.shared::cta.b64 _, [$0];\0A}", "r,r,~{memory}"
+  attn.kernel @vectors attributes {smem_bytes = 17024 : i64, threads = 128 : i64} {
+  ^bb0(%n: i32):
+    %r = attn.alloc readers 4 at 0 barriers 16896 : !RL
+    attn.role "compute" warps 0 + 4 groups 1 {
+    ^bb0(%g: i32):
+      %s, %l = attn.wait %r[%n] : !RL -> !B, !L
+      attn.release %r[%n] : !RL
       attn.yield
     }
   }

@@ -78,4 +78,24 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, s
       attn.yield
     }
   }
+
+  // A lane's columns are pairs. In a whole tile of aligned rows a pair is a load and all have one address; elsewhere
+  // each element is asked for.
+  // CHECK-LABEL: llvm.func @load_columns
+  // CHECK: %[[WHOLE:.*]] = arith.andi %{{.*}} : i1
+  // CHECK: %[[BOTH:.*]] = arith.andi %[[WHOLE]], %{{.*}} : i1
+  // CHECK: scf.if %[[BOTH]] -> (vector<4xf32>) {
+  // CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr<1> -> vector<2xf32>
+  // CHECK: } else {
+  // CHECK: scf.if
+  // CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> f32
+  attn.kernel @load_columns attributes {smem_bytes = 0 : i64, threads = 32 : i64} {
+  ^bb0(%in: !g, %out: !g, %head: i32, %row: i32):
+    attn.role "compute" warps 0 + 1 groups 1 {
+    ^bb0(%g: i32):
+      %v = attn.load %in[%head, %row] : !g -> tensor<16xf32, #attn.frag<1, 1, cols>>
+      attn.store %v, %out[%head, %row] : tensor<16xf32, #attn.frag<1, 1, cols>>, !g
+      attn.yield
+    }
+  }
 }

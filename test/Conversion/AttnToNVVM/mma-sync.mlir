@@ -52,4 +52,31 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, s
       attn.yield
     }
   }
+
+  // What no product reads comes the same way: the registers of an A operand are those of a fragment. Tiles of one shape
+  // have a lane's address in common; where they lie is a constant.
+  // CHECK-LABEL: llvm.func @tiles_for_registers
+  // CHECK: nvvm.ldmatrix
+  // CHECK: %[[SECOND:.*]] = arith.xori %[[LANE:.*]], %c32_i32 : i32
+  // CHECK: nvvm.ldmatrix
+  // CHECK: %[[WORDS:.*]] = vector.from_elements %{{.*}} : vector<8xi32>
+  // CHECK: llvm.bitcast %[[WORDS]] : vector<8xi32> to vector<16xbf16>
+  // CHECK: arith.addi %[[LANE]], %c1024_i32 : i32
+  // CHECK: arith.addi %[[SECOND]], %c1024_i32 : i32
+  attn.kernel @tiles_for_registers attributes {smem_bytes = 2048 : i64, threads = 32 : i64} {
+  ^bb0(%d: memref<?xf32>, %i: i32):
+    attn.role "compute" warps 0 + 1 groups 1 {
+    ^bb0(%g: i32):
+      %a = attn.alloc at 0 : !A
+      %b = attn.alloc at 1024 : !A
+      %x = attn.load %a : !A -> tensor<16x32xbf16, #attn.frag<1, 1>>
+      %y = attn.load %b : !A -> tensor<16x32xbf16, #attn.frag<1, 1>>
+      %xf = arith.extf %x : tensor<16x32xbf16, #attn.frag<1, 1>> to tensor<16x32xf32, #attn.frag<1, 1>>
+      %yf = arith.extf %y : tensor<16x32xbf16, #attn.frag<1, 1>> to tensor<16x32xf32, #attn.frag<1, 1>>
+      %z = arith.mulf %xf, %yf : tensor<16x32xf32, #attn.frag<1, 1>>
+      %s = attn.reduce sum %z : tensor<16x32xf32, #attn.frag<1, 1>> -> tensor<16xf32, #attn.frag<1, 1, rows>>
+      attn.store %s, %d[%i] : tensor<16xf32, #attn.frag<1, 1, rows>>, memref<?xf32>
+      attn.yield
+    }
+  }
 }

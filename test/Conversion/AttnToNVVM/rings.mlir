@@ -40,6 +40,27 @@ module attributes {attn.target = #attn.target<chip = "toy", family = mma_sync, s
     }
   }
 
+  // Of waits in a row one waits, for what all of them want.
+  // CHECK-LABEL: llvm.func @waits_in_a_row
+  // CHECK-NOT: nvvm.cp
+  // CHECK: nvvm.cp.async.wait.group 0
+  // CHECK-NEXT: nvvm.barrier0
+  // CHECK-NOT: nvvm
+  // CHECK: llvm.return
+  attn.kernel @waits_in_a_row attributes {smem_bytes = 32768 : i64, threads = 64 : i64} {
+  ^bb0(%n: i32):
+    %r = attn.alloc at 0 : !R
+    %s = attn.alloc at 16384 : !R
+    attn.role "compute" warps 0 + 2 groups 1 {
+    ^bb0(%g: i32):
+      %a = attn.wait %r[%n] leaves 1 : !R -> !B
+      %b = attn.wait %s[%n] leaves 0 : !R -> !B
+      attn.release %r[%n] : !R
+      attn.release %s[%n] : !R
+      attn.yield
+    }
+  }
+
   // CHECK-LABEL: llvm.func @sync_is_the_block
   // CHECK: nvvm.barrier0
   attn.kernel @sync_is_the_block attributes {smem_bytes = 0 : i64, threads = 64 : i64} {
