@@ -6,6 +6,8 @@
     o, lse = kernel(q, k, v, captures={"slopes": slopes, "cap": 50.0})
     kernel(q, k, v, o=o, lse=lse, stream=stream)              # into memory you have
 
+    dq, dk, dv = backward(q, k, v, o, lse, do)                # of a manifest made with --backward
+
     launch = kernel.bind(q, k, v)                             # everything prepared once
     launch()                                                  # one C call
 
@@ -15,7 +17,8 @@ torch's current stream of the tensors' device. A kernel's workspace is allocated
 given. Whatever is wrong raises AttnError with the library's status and message.
 
 The library is looked for in $ATTN_RT_LIBRARY, beside this file, in ../lib, in ../../build/lib, then by the system's loader.
-Needs Python 3.8 and nothing else; torch, numpy and cupy arrays are recognised by their protocols.
+Needs Python 3.8 and nothing else; torch, numpy and cupy arrays are recognised by their protocols. numpy has no bf16: arrays of
+ml_dtypes.bfloat16 are taken as they are, others of 16 bits as attn_rt.Bits(array, "bf16").
 """
 import collections
 import ctypes
@@ -132,6 +135,24 @@ class HostTensor:
         return _dense(self.shape)
 
 
+class Bits:
+    """An array of integers whose bits are numbers of a type its library does not have: Bits(x, "bf16") of a numpy uint16 array.
+
+    Outputs that follow such an input and have no type of the library either are Bits; `array` is the integers."""
+
+    def __init__(self, array, dtype):
+        self.array, self.dtype = array, dtype
+        if dtype not in _DTYPES:
+            raise TypeError(f"no type is called {dtype}; there are {', '.join(_DTYPES)}")
+        size = array.element_size() if hasattr(array, "element_size") else array.dtype.itemsize
+        if size != _DTYPE_BYTES[dtype]:
+            raise TypeError(f"elements of {size} bytes cannot be {dtype}")
+
+    @property
+    def shape(self):
+        return tuple(self.array.shape)
+
+
 def _dense(shape):
     strides, step = [], 1
     for n in reversed(shape):
@@ -146,7 +167,9 @@ def _dtype_of(array):
 
 
 def _view_of(array):
-    """(pointer, shape, strides in elements, our dtype name) of a torch tensor, a numpy or cupy array, a HostTensor."""
+    """(pointer, shape, strides in elements, our dtype name) of a torch tensor, a numpy or cupy array, Bits, a HostTensor."""
+    if isinstance(array, Bits):
+        return _view_of(array.array)[:3] + (array.dtype,)
     if hasattr(array, "data_ptr"):
         return array.data_ptr(), tuple(array.shape), tuple(array.stride()), _dtype_of(array)
     interface = getattr(array, "__cuda_array_interface__", None) or getattr(array, "__array_interface__", None)
@@ -161,19 +184,31 @@ def _view_of(array):
     return interface["data"][0], shape, tuple(s // item for s in strides), _dtype_of(array)
 
 
+def _known(numpy, name):
+    """The type of the name, None if numpy has none: bfloat16 is there once ml_dtypes was imported."""
+    try:
+        return numpy.dtype(name)
+    except TypeError:
+        return None
+
+
 def _allocate(like, shape, dtype, strides):
     """Memory of the library `like` comes from, dense, its dimensions ordered in memory as `strides` are."""
     order = sorted(range(len(shape)), key=lambda d: (-strides[d], d)) if len(strides) == len(shape) else list(range(len(shape)))
     stored = [shape[d] for d in order]
     back = [order.index(d) for d in range(len(shape))]
+    if isinstance(like, Bits):
+        like = like.array
     module = type(like).__module__.split(".")[0]
     name = _FRAMEWORK_NAMES[dtype]
     if module == "torch":
         torch = sys.modules["torch"]
         return torch.empty(stored, dtype=getattr(torch, name), device=like.device).permute(back)
     if module in ("numpy", "cupy"):
-        array = sys.modules[module].empty(stored, dtype=like.dtype if _dtype_of(like) == dtype else name)
-        return array.transpose(back)
+        numpy = sys.modules[module]
+        known = like.dtype if _dtype_of(like) == dtype else _known(numpy, name)
+        array = numpy.empty(stored, dtype=known or f"uint{8 * _DTYPE_BYTES[dtype]}").transpose(back)
+        return array if known else Bits(array, dtype)
     return HostTensor(shape, dtype)
 
 
@@ -255,7 +290,7 @@ class Launch:
         return needed.value
 
     def kernels(self):
-        """Names of the kernels a call starts: of each step the one chosen for these tensors."""
+        """Names of the kernels a call starts for these tensors, in their order."""
         names, name = [], ctypes.c_char_p()
         while True:
             _check(_lib.attn_kernel_chosen(self._handle, self._reference, len(names), ctypes.byref(name)))

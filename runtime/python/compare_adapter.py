@@ -1,10 +1,14 @@
-"""Adapter for bench/compare.py: forward kernels compiled ahead of time.
+"""Adapter for bench/compare.py: kernels compiled ahead of time.
 
-    ATTN_KERNELS=kernels python3 compare.py --adapter compare_adapter.py --grid core
+    ATTN_KERNELS=kernels python3 compare.py --adapter compare_adapter.py --grid core --passes fwd,bwd
 
-$ATTN_KERNELS is a folder with one folder for each kernel, as `attn-compile -o kernels/NAME` leaves it:
+$ATTN_KERNELS is a folder with one folder for each kernel, as `attn-compile -o kernels/NAME` leaves it and for the backward
+`attn-compile --backward -o kernels/NAME_bwd`:
 
     kernels/NAME/manifest.json
+    kernels/NAME_bwd/manifest.json
+
+The bench runs the forward first: its outputs are operands of the backward.
 
 NAME says what a case needs, joined by "_":
 
@@ -29,6 +33,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import attn_rt
 
+SUFFIXES = {"sdpa": "", "sdpa_grad": "_bwd"}
 _loaded = {}
 
 
@@ -71,8 +76,10 @@ def bounds(masks):
     return left, right
 
 
-def mismatch(kernel, case):
+def mismatch(kernel, case, op):
     """What the manifest says differently from the case, or None."""
+    if kernel.meaning.get("op") != op:
+        return f"it computes {kernel.meaning.get('op')}, expected {op}"
     q = kernel.operands[0]
     if q.dims[-1] != case.d or q.dtype != attn_rt._dtype_of(case.q):
         return f"q is {q.dtype} with head dimension {q.dims[-1]}"
@@ -94,29 +101,32 @@ def mismatch(kernel, case):
     return None
 
 
-def kernel_for(case):
+def kernel_for(case, op="sdpa"):
     folder = pathlib.Path(os.environ.get("ATTN_KERNELS", "kernels"))
     for name in names_of(case):
-        manifest = folder / name / "manifest.json"
+        manifest = folder / (name + SUFFIXES[op]) / "manifest.json"
         if not manifest.exists():
             continue
         if manifest not in _loaded:
             _loaded[manifest] = attn_rt.load(manifest)
-        wrong = mismatch(_loaded[manifest], case)
+        wrong = mismatch(_loaded[manifest], case, op)
         if wrong:
             raise ValueError(f"{manifest} is not for case {case.name}: {wrong}")
         return _loaded[manifest]
+    print(f"# no kernel for {case.name}: {' or '.join(name + SUFFIXES[op] for name in names_of(case))}", file=sys.stderr)
     return None
+
+
+def captures_of(case):
+    return {"slopes": case.alibi} if case.alibi is not None else {}
 
 
 def forward(case):
     kernel = kernel_for(case)
     if kernel is None:
-        print(f"# no kernel for {case.name}: {' or '.join(names_of(case))}", file=sys.stderr)
         return None
-    captures = {"slopes": case.alibi} if case.alibi is not None else {}
     # Strides, pointers and outputs are fixed here; what is timed is one C call.
-    launch = kernel.bind(case.q, case.k, case.v, captures=captures)
+    launch = kernel.bind(case.q, case.k, case.v, captures=captures_of(case))
     order = [o.name for o in kernel.operands if o.role == "out"]
     o = launch.outputs[order.index("o")]
     lse = launch.outputs[order.index("lse")] if "lse" in order else None
@@ -126,3 +136,11 @@ def forward(case):
         return o, lse
 
     return run
+
+
+def backward(case):
+    kernel = kernel_for(case, "sdpa_grad")
+    if kernel is None:
+        return None
+    # All kernels of the backward, one C call; workspace is allocated here.
+    return kernel.bind(case.q, case.k, case.v, case.o, case.lse, case.do, captures=captures_of(case))

@@ -144,6 +144,13 @@ static attn_status planWorkspace(const attn_manifest *manifest, attn_plan *plan)
   for (uint32_t i = 0; i < manifest->num_workspace; ++i) {
     const attn_workspace *buffer = &manifest->workspace[i];
     int64_t bytes;
+    for (uint32_t d = 0; d < buffer->rank; ++d) {
+      int64_t *dim = &plan->workspace_dims[i][d];
+      // Kernels take sizes as 32-bit numbers.
+      if (!attn_number_eval(&buffer->dims[d], plan->sizes, dim) || *dim > INT32_MAX)
+        return attn_fail(ATTN_ERROR_SHAPE, "workspace %s dimension %u: is more than %d for these sizes", buffer->name,
+                         d, INT32_MAX);
+    }
     if (!attn_number_eval(&buffer->elements, plan->sizes, &bytes) ||
         __builtin_mul_overflow(bytes, (int64_t)attn_dtype_bytes(buffer->dtype), &bytes))
       return tooLarge("workspace", buffer->name);

@@ -1,4 +1,4 @@
-//===- choose.c - which kernel of each step, on how many tiles ------------===//
+//===- choose.c - which kernels, on how many tiles ------------------------===//
 //
 // Part of the attn project, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE in the project root for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A step may have several kernels, each with what it needs; the last of them
+// A step may have several ways, each with what it needs; the last of them
 // needs nothing. The choice looks at sizes, strides and addresses only, so it is
 // the same on every machine and costs nanoseconds.
 //
@@ -80,8 +80,8 @@ static attn_status checkMap(const attn_manifest *manifest, const attn_plan *plan
 }
 
 attn_status attn_check_maps(const attn_manifest *manifest, const attn_plan *plan) {
-  for (uint32_t s = 0; s < manifest->num_steps; ++s) {
-    const attn_kernel_code *kernel = plan->kernels[s];
+  for (uint32_t k = 0; k < plan->num_kernels; ++k) {
+    const attn_kernel_code *kernel = plan->kernels[k];
     for (uint32_t a = 0; a < kernel->num_args; ++a)
       if (kernel->args[a].kind == ATTN_ARG_KIND_MAP)
         ATTN_TRY(checkMap(manifest, plan, kernel->name, kernel->args[a].index));
@@ -128,14 +128,18 @@ static attn_status planTiles(const attn_kernel_code *kernel, const attn_plan *pl
 
 attn_status attn_choose(const attn_manifest *manifest, attn_plan *plan) {
   uint32_t used = 0;
+  plan->num_kernels = 0;
   for (uint32_t s = 0; s < manifest->num_steps; ++s) {
-    const attn_kernel_code *kernel = &manifest->kernels[manifest->steps[s].first];
-    const attn_kernel_code *last = kernel + manifest->steps[s].count - 1;
-    while (kernel != last && !holds(&kernel->when, plan))
-      ++kernel;
-    plan->kernels[s] = kernel;
-    used |= kernel->workspace;
-    ATTN_TRY(planTiles(kernel, plan, &plan->tiles[s]));
+    const attn_way *way = &manifest->ways[manifest->steps[s].first];
+    const attn_way *last = way + manifest->steps[s].count - 1;
+    while (way != last && !holds(&way->when, plan))
+      ++way;
+    for (uint32_t k = way->first; k < way->first + way->count; ++k) {
+      const attn_kernel_code *kernel = &manifest->kernels[k];
+      used |= kernel->workspace;
+      ATTN_TRY(planTiles(kernel, plan, &plan->tiles[plan->num_kernels]));
+      plan->kernels[plan->num_kernels++] = kernel;
+    }
   }
   plan->clear = 0;
   for (uint32_t i = 0; i < manifest->num_workspace; ++i) {

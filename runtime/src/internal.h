@@ -31,7 +31,7 @@
 #define ATTN_MAX_SIZES 32
 #define ATTN_MAX_VALUES 16
 #define ATTN_MAX_WORKSPACE 16
-#define ATTN_MAX_KERNELS 16
+#define ATTN_MAX_KERNELS 32
 #define ATTN_MAX_FACTORS 8
 #define ATTN_MAX_PARAMS 320
 #define ATTN_MAX_MAPS 16
@@ -84,10 +84,10 @@ void *attn_arena_alloc(attn_arena *arena, size_t bytes);
 char *attn_arena_string(attn_arena *arena, const char *text);
 void attn_arena_free(attn_arena *arena);
 
-/// A product of factors: n, sizes[size], or ceil(sizes[size] / n).
+/// A product of factors: n, sizes[size], ceil(sizes[size] / n) or ceil(sizes[size] / sizes[by]).
 typedef struct attn_factor {
-  enum { ATTN_FACTOR_INT, ATTN_FACTOR_SIZE, ATTN_FACTOR_CEIL } kind;
-  uint32_t size;
+  enum { ATTN_FACTOR_INT, ATTN_FACTOR_SIZE, ATTN_FACTOR_CEIL, ATTN_FACTOR_CEIL_SIZE } kind;
+  uint32_t size, by;
   int64_t n;
 } attn_factor;
 typedef struct attn_number {
@@ -111,8 +111,9 @@ typedef struct attn_operand {
 
 typedef struct attn_workspace {
   const char *name;
-  uint32_t dtype;
-  attn_number elements;
+  uint32_t dtype, rank;
+  attn_number dims[ATTN_MAX_RANK];
+  attn_number elements; ///< their product
   enum { ATTN_ZERO_KIND_BY_KERNEL, ATTN_ZERO_KIND_BEFORE_FIRST, ATTN_ZERO_KIND_RESTORED } zero;
 } attn_workspace;
 
@@ -148,14 +149,16 @@ typedef struct attn_map {
 
 typedef struct attn_arg {
   enum {
-    ATTN_ARG_KIND_PTR,           ///< operand
-    ATTN_ARG_KIND_WORKSPACE_PTR, ///< workspace
-    ATTN_ARG_KIND_STRIDES,       ///< operand: i64 each, all but the last dimension
-    ATTN_ARG_KIND_SIZES,         ///< operand: i32 each
-    ATTN_ARG_KIND_SCALAR,        ///< operand: 4 bytes
-    ATTN_ARG_KIND_NUMBER,        ///< number: i32
-    ATTN_ARG_KIND_VALUE,         ///< value: i32
-    ATTN_ARG_KIND_MAP            ///< operand, as `map` says: 128 bytes
+    ATTN_ARG_KIND_PTR,               ///< operand
+    ATTN_ARG_KIND_WORKSPACE_PTR,     ///< workspace
+    ATTN_ARG_KIND_STRIDES,           ///< operand: i64 each, all but the last dimension
+    ATTN_ARG_KIND_SIZES,             ///< operand: i32 each
+    ATTN_ARG_KIND_WORKSPACE_STRIDES, ///< workspace, which is dense: the same
+    ATTN_ARG_KIND_WORKSPACE_SIZES,
+    ATTN_ARG_KIND_SCALAR, ///< operand: 4 bytes
+    ATTN_ARG_KIND_NUMBER, ///< number: i32
+    ATTN_ARG_KIND_VALUE,  ///< value: i32
+    ATTN_ARG_KIND_MAP     ///< operand, as `map` says: 128 bytes
   } kind;
   uint32_t index;
   attn_number *number;
@@ -169,7 +172,7 @@ typedef struct attn_code {
   size_t bytes;
 } attn_code;
 
-/// What must hold for a kernel to be the one of its step that is launched.
+/// What must hold for a way to be the one of its step that is launched.
 typedef struct attn_when {
   uint32_t aligned; ///< a bit for each operand a tensor map must be able to describe
   uint32_t num_bounds;
@@ -190,21 +193,26 @@ typedef struct attn_kernel_code {
   uint32_t threads, smem_bytes, blocks_per_sm;
   enum { ATTN_GRID_KIND_ONE_PER_TILE, ATTN_GRID_KIND_MIN_SMS } grid;
   attn_number tiles;
-  bool conditional; ///< another kernel of its step stands in when `when` does not hold
-  attn_when when;
   uint32_t num_args, num_params, num_maps;
   uint32_t workspace; ///< a bit for each buffer it takes
   attn_arg *args;
 } attn_kernel_code;
 
-/// kernels[first] to kernels[first + count - 1]: the first that fits is launched.
+/// kernels[first] to kernels[first + count - 1], launched in this order.
+typedef struct attn_way {
+  bool conditional; ///< another way of its step stands in when `when` does not hold
+  attn_when when;
+  uint32_t first, count;
+} attn_way;
+
+/// ways[first] to ways[first + count - 1]: the first that fits is taken.
 typedef struct attn_step {
   uint32_t first, count;
 } attn_step;
 
 typedef struct attn_manifest {
   const char *path, *meaning;
-  uint32_t num_sizes, num_operands, num_require, num_empty, num_workspace, num_values, num_kernels, num_steps;
+  uint32_t num_sizes, num_operands, num_require, num_empty, num_workspace, num_values, num_kernels, num_ways, num_steps;
   attn_size *sizes;
   attn_operand *operands;
   attn_require *require;
@@ -212,6 +220,7 @@ typedef struct attn_manifest {
   attn_workspace *workspace;
   attn_value *values;
   attn_kernel_code *kernels;
+  attn_way ways[ATTN_MAX_KERNELS];
   attn_step steps[ATTN_MAX_KERNELS];
   bool cpu;
 } attn_manifest;
@@ -238,9 +247,11 @@ typedef struct attn_plan {
   int64_t sizes[ATTN_MAX_SIZES];
   int32_t values[ATTN_MAX_VALUES];
   uint64_t workspace_offset[ATTN_MAX_WORKSPACE], workspace_size[ATTN_MAX_WORKSPACE];
+  int64_t workspace_dims[ATTN_MAX_WORKSPACE][ATTN_MAX_RANK];
   uint64_t workspace_bytes;
-  uint32_t clear;                                    ///< a bit for each buffer to clear before the first kernel
-  const attn_kernel_code *kernels[ATTN_MAX_KERNELS]; ///< of each step
+  uint32_t clear; ///< a bit for each buffer to clear before the first kernel
+  uint32_t num_kernels;
+  const attn_kernel_code *kernels[ATTN_MAX_KERNELS]; ///< that are launched, in order
   int64_t tiles[ATTN_MAX_KERNELS];
   const attn_empty *empty; ///< the rule that applies, NULL if none
   attn_launch launch;
@@ -251,7 +262,7 @@ attn_status attn_check(const attn_manifest *manifest, const attn_launch *launch,
 /// Elements of a view, 0 if one dimension is.
 int64_t attn_tensor_elements(const attn_tensor *tensor);
 
-/// choose.c: which kernel of each step fits, and on how many tiles.
+/// choose.c: which way of each step fits, and its kernels on how many tiles.
 attn_status attn_choose(const attn_manifest *manifest, attn_plan *plan);
 /// Whether the tensor maps of the chosen kernels can describe their operands.
 attn_status attn_check_maps(const attn_manifest *manifest, const attn_plan *plan);
@@ -262,21 +273,32 @@ typedef struct attn_dim_label {
 attn_dim_label attn_label(const attn_manifest *manifest, uint32_t operand, uint32_t dim);
 
 /// The parameter array a kernel takes (pointers to values), filled from a plan.
+typedef union attn_param {
+  void *pointer;
+  int64_t i64;
+  int32_t i32;
+  uint32_t bits;
+} attn_param;
 typedef struct attn_params {
-  union {
-    void *pointer;
-    int64_t i64;
-    int32_t i32;
-    uint32_t bits;
-  } values[ATTN_MAX_PARAMS];
+  attn_param values[ATTN_MAX_PARAMS];
   void *pointers[ATTN_MAX_PARAMS];
   /// One for each map argument, in order. Filled by launch_gpu.c: the driver knows how.
   _Alignas(64) unsigned char maps[ATTN_MAX_MAPS][128];
 } attn_params;
-void attn_params_fill(const attn_kernel_code *kernel, const attn_plan *plan, attn_params *params);
+void attn_params_fill(const attn_manifest *manifest, const attn_kernel_code *kernel, const attn_plan *plan,
+                      attn_params *params);
 
 /// Parameters one argument stands for.
 uint32_t attn_arg_params(const attn_manifest *manifest, attn_arg arg);
+/// What each of them is: p a pointer, l an i64, i an i32, f an f32, m a tensor map.
+char attn_arg_letter(const attn_manifest *manifest, attn_arg arg);
+
+//===----------------------------------------------------------------------===//
+// cpu_code.c
+//===----------------------------------------------------------------------===//
+
+/// Opens the shared library, finds the entry, and checks that it takes what the manifest passes.
+attn_status attn_open_cpu_code(const attn_manifest *manifest, attn_kernel_code *kernel);
 
 //===----------------------------------------------------------------------===//
 // empty.c: outputs without work

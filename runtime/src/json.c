@@ -189,8 +189,12 @@ static attn_status factorOf(const attn_reader *reader, attn_where where, const c
     factor->kind = ATTN_FACTOR_CEIL;
     ATTN_TRY(attn_json_keys(reader, where, item, known));
     ATTN_TRY(sizeNamed(reader, attn_at("%s.ceil", where.text), attn_json_get(item, ATTN_KEY_CEIL), &factor->size));
-    return attn_json_int(reader, attn_at("%s.by", where.text), attn_json_get(item, ATTN_KEY_BY), 1, INT32_MAX,
-                         &factor->n);
+    attn_where at = attn_at("%s.by", where.text);
+    const cJSON *by = attn_json_get(item, ATTN_KEY_BY);
+    if (!cJSON_IsString(by))
+      return attn_json_int(reader, at, by, 1, INT32_MAX, &factor->n);
+    factor->kind = ATTN_FACTOR_CEIL_SIZE;
+    return sizeNamed(reader, at, by, &factor->by);
   }
   return attn_bad(reader, where, "expected an integer, a size name or {\"ceil\": name, \"by\": n}, got %s",
                   attn_json_kind(item));

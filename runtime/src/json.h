@@ -62,7 +62,8 @@ attn_status attn_json_number(const attn_reader *reader, attn_where where, const 
 
 /// manifest_kernels.c
 attn_status attn_read_kernels(const attn_reader *reader, const cJSON *list);
-/// manifest_args.c: the arguments, once `kernel` knows when it is chosen.
-attn_status attn_read_args(const attn_reader *reader, attn_where where, const cJSON *list, attn_kernel_code *kernel);
+/// manifest_args.c: the arguments of a kernel of `way`, which knows when it is chosen.
+attn_status attn_read_args(const attn_reader *reader, attn_where where, const cJSON *list, const attn_way *way,
+                           attn_kernel_code *kernel);
 
 #endif // ATTN_RT_JSON_H

@@ -10,7 +10,17 @@
 
 #include <string.h>
 
-void attn_params_fill(const attn_kernel_code *kernel, const attn_plan *plan, attn_params *params) {
+/// Of a dense buffer, all but the last; 0 where a dimension is 0 or 1, as for operands. Returns how many.
+static uint32_t fillStrides(const attn_workspace *buffer, const int64_t *dims, attn_param *to) {
+  int64_t stride = 1; // fits: planWorkspace counted the bytes
+  for (uint32_t d = buffer->rank; d-- > 0; stride *= dims[d])
+    if (d + 1 < buffer->rank)
+      to[d].i64 = dims[d] > 1 ? stride : 0;
+  return buffer->rank > 0 ? buffer->rank - 1 : 0;
+}
+
+void attn_params_fill(const attn_manifest *manifest, const attn_kernel_code *kernel, const attn_plan *plan,
+                      attn_params *params) {
   uint32_t n = 0, maps = 0;
   for (uint32_t i = 0; i < kernel->num_params; ++i)
     params->pointers[i] = &params->values[i];
@@ -31,6 +41,13 @@ void attn_params_fill(const attn_kernel_code *kernel, const attn_plan *plan, att
     case ATTN_ARG_KIND_SIZES:
       for (uint32_t d = 0; d < tensor->rank; ++d)
         params->values[n++].i32 = (int32_t)tensor->sizes[d];
+      break;
+    case ATTN_ARG_KIND_WORKSPACE_STRIDES:
+      n += fillStrides(&manifest->workspace[arg.index], plan->workspace_dims[arg.index], &params->values[n]);
+      break;
+    case ATTN_ARG_KIND_WORKSPACE_SIZES:
+      for (uint32_t d = 0; d < manifest->workspace[arg.index].rank; ++d)
+        params->values[n++].i32 = (int32_t)plan->workspace_dims[arg.index][d];
       break;
     case ATTN_ARG_KIND_SCALAR:
       memcpy(&params->values[n++].bits, tensor->data, sizeof(uint32_t));
@@ -81,7 +98,7 @@ attn_status attn_kernel_chosen(const attn_kernel *kernel, const attn_launch *lau
   *name = NULL;
   attn_plan plan;
   ATTN_TRY(attn_check(&kernel->manifest, launch, /*shapes_only=*/false, &plan));
-  if (!plan.empty && step < kernel->manifest.num_steps)
+  if (!plan.empty && step < plan.num_kernels)
     *name = plan.kernels[step]->name;
   return ATTN_OK;
 }

@@ -27,10 +27,11 @@ attn_status attn_launch_cpu(const attn_manifest *manifest, const attn_plan *plan
   for (uint32_t i = 0; i < manifest->num_workspace; ++i)
     if (plan->clear >> i & 1)
       memset((char *)plan->launch.workspace + plan->workspace_offset[i], 0, (size_t)plan->workspace_size[i]);
-  for (uint32_t s = 0; s < manifest->num_steps; ++s) {
+  // A kernel may read what the one before has written: each begins when all tiles of that are done.
+  for (uint32_t k = 0; k < plan->num_kernels; ++k) {
     attn_params params;
-    attn_params_fill(plan->kernels[s], plan, &params);
-    attn_pool_run(plan->kernels[s]->entry, params.pointers, plan->tiles[s]);
+    attn_params_fill(manifest, plan->kernels[k], plan, &params);
+    attn_pool_run(plan->kernels[k]->entry, params.pointers, plan->tiles[k]);
   }
   return ATTN_OK;
 }

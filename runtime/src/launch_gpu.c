@@ -199,14 +199,14 @@ static attn_status launchHere(attn_kernel *kernel, const attn_driver *driver, co
   // All code first: a kernel that cannot be loaded must not leave a half-done launch.
   const attn_loaded *loaded;
   ATTN_TRY(attn_module_get(kernel, driver, &loaded));
-  for (uint32_t s = 0; s < manifest->num_steps; ++s) {
-    const attn_kernel_code *code = plan->kernels[s];
+  for (uint32_t k = 0; k < plan->num_kernels; ++k) {
+    const attn_kernel_code *code = plan->kernels[k];
     attn_params params;
-    attn_params_fill(code, plan, &params);
+    attn_params_fill(manifest, code, plan, &params);
     ATTN_TRY(encodeMaps(driver, manifest, plan, code, &params));
-    if (s == 0)
+    if (k == 0)
       ATTN_TRY(clearWorkspace(driver, manifest, plan, stream));
-    uint32_t grid = gridOf(code, loaded, plan->tiles[s]);
+    uint32_t grid = gridOf(code, loaded, plan->tiles[k]);
     CUresult result = driver->LaunchKernel(loaded->functions[code - manifest->kernels], grid, 1, 1, code->threads, 1, 1,
                                            code->smem_bytes, stream, params.pointers, NULL);
     if (result != CUDA_SUCCESS)

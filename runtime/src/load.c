@@ -12,41 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Code for a level of the x86-64 ABI that this processor lacks (or that is not known here) would end at an illegal
-/// instruction. Other names are taken on trust.
-static bool hasCpu(const char *cpu) {
-#ifdef __x86_64__
-  bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-  if (strcmp(cpu, "x86-64-v3") == 0)
-    return v3;
-  if (strcmp(cpu, "x86-64-v4") == 0)
-    return v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  return strncmp(cpu, "x86-64-v", 8) != 0 || (strcmp(cpu, "x86-64-v2") == 0 && __builtin_cpu_supports("sse4.2"));
-#else
-  return strncmp(cpu, "x86-64", 6) != 0;
-#endif
-}
-
-static attn_status openCpuCode(attn_kernel_code *kernel) {
-  if (kernel->cpu && !hasCpu(kernel->cpu))
-    return attn_fail(ATTN_ERROR_ARCH, "kernel %s: its code needs a %.64s processor, which this one is not",
-                     kernel->name, kernel->cpu);
-  // A missing file is told apart from one the loader refuses.
-  char *ignored;
-  size_t bytes;
-  ATTN_TRY(attn_read_file(kernel->cubin.path, SIZE_MAX - 1, &ignored, &bytes));
-  free(ignored);
-  kernel->library = dlopen(kernel->cubin.path, RTLD_NOW | RTLD_LOCAL);
-  if (!kernel->library)
-    return attn_fail(ATTN_ERROR_CODE, "kernel %s: %s", kernel->name, dlerror());
-  void *entry = dlsym(kernel->library, kernel->name);
-  if (!entry)
-    return attn_fail(ATTN_ERROR_CODE, "kernel %s: %s has no function of this name", kernel->name, kernel->cubin.path);
-  memcpy(&kernel->entry, &entry, sizeof(entry)); // ISO C has no cast from object to function
-  return ATTN_OK;
-}
-
 static attn_status readGpuCode(attn_code *code) {
   // 1 GiB: only a wrong file is larger.
   return code->path ? attn_read_file(code->path, (size_t)1 << 30, &code->data, &code->bytes) : ATTN_OK;
@@ -58,7 +23,7 @@ static attn_status load(const char *path, attn_kernel *kernel) {
   for (uint32_t i = 0; i < manifest->num_kernels; ++i) {
     attn_kernel_code *code = &manifest->kernels[i];
     if (manifest->cpu) {
-      ATTN_TRY(openCpuCode(code));
+      ATTN_TRY(attn_open_cpu_code(manifest, code));
       continue;
     }
     ATTN_TRY(readGpuCode(&code->ptx));

@@ -297,8 +297,11 @@ static attn_status readWorkspace(const attn_reader *reader, const cJSON *list) {
     ATTN_TRY(readType(reader, attn_at("%s.type", where.text), attn_json_get(item, ATTN_KEY_TYPE), &buffer->dtype));
     const cJSON *dims = attn_json_get(item, ATTN_KEY_DIMS);
     where = attn_at("workspace[%u].dims", i);
-    ATTN_TRY(attn_json_list(reader, where, dims, ATTN_MAX_FACTORS, &members));
+    ATTN_TRY(attn_json_list(reader, where, dims, ATTN_MAX_RANK, &buffer->rank));
     ATTN_TRY(attn_json_number(reader, where, dims, &buffer->elements));
+    uint32_t d = 0;
+    for (const cJSON *dim = dims->child; dim; dim = dim->next, ++d)
+      ATTN_TRY(attn_json_number(reader, attn_at("%s[%u]", where.text, d), dim, &buffer->dims[d]));
     const cJSON *when = attn_json_get(item, ATTN_KEY_ZERO);
     if (when) {
       where = attn_at("workspace[%u].zero", i);

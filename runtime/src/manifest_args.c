@@ -12,15 +12,37 @@
 #include <string.h>
 
 uint32_t attn_arg_params(const attn_manifest *manifest, attn_arg arg) {
-  uint32_t rank =
-      arg.kind == ATTN_ARG_KIND_STRIDES || arg.kind == ATTN_ARG_KIND_SIZES ? manifest->operands[arg.index].rank : 0;
+  uint32_t rank;
   switch (arg.kind) {
   case ATTN_ARG_KIND_STRIDES:
-    return rank > 0 ? rank - 1 : 0;
   case ATTN_ARG_KIND_SIZES:
-    return rank;
+    rank = manifest->operands[arg.index].rank;
+    break;
+  case ATTN_ARG_KIND_WORKSPACE_STRIDES:
+  case ATTN_ARG_KIND_WORKSPACE_SIZES:
+    rank = manifest->workspace[arg.index].rank;
+    break;
   default:
     return 1;
+  }
+  bool strides = arg.kind == ATTN_ARG_KIND_STRIDES || arg.kind == ATTN_ARG_KIND_WORKSPACE_STRIDES;
+  return strides && rank > 0 ? rank - 1 : rank;
+}
+
+char attn_arg_letter(const attn_manifest *manifest, attn_arg arg) {
+  switch (arg.kind) {
+  case ATTN_ARG_KIND_PTR:
+  case ATTN_ARG_KIND_WORKSPACE_PTR:
+    return 'p';
+  case ATTN_ARG_KIND_STRIDES:
+  case ATTN_ARG_KIND_WORKSPACE_STRIDES:
+    return 'l';
+  case ATTN_ARG_KIND_SCALAR:
+    return manifest->operands[arg.index].dtype == ATTN_F32 ? 'f' : 'i';
+  case ATTN_ARG_KIND_MAP:
+    return 'm';
+  default:
+    return 'i';
   }
 }
 
@@ -125,16 +147,17 @@ static attn_status readArg(const attn_reader *reader, attn_where where, const cJ
     index = findValue(manifest, name);
     if (index < 0)
       return attn_bad(reader, where, "'%.64s' is not in \"values\"", name);
-  } else if (strcmp(key, ATTN_ARG_PTR) == 0 && (index = attn_find_workspace(manifest, name)) >= 0) {
-    arg->kind = ATTN_ARG_KIND_WORKSPACE_PTR;
+  } else if ((index = attn_find_workspace(manifest, name)) >= 0) {
+    arg->kind = strcmp(key, ATTN_ARG_PTR) == 0       ? ATTN_ARG_KIND_WORKSPACE_PTR
+                : strcmp(key, ATTN_ARG_STRIDES) == 0 ? ATTN_ARG_KIND_WORKSPACE_STRIDES
+                                                     : ATTN_ARG_KIND_WORKSPACE_SIZES;
   } else {
     arg->kind = strcmp(key, ATTN_ARG_PTR) == 0       ? ATTN_ARG_KIND_PTR
                 : strcmp(key, ATTN_ARG_STRIDES) == 0 ? ATTN_ARG_KIND_STRIDES
                                                      : ATTN_ARG_KIND_SIZES;
     index = attn_find_operand(manifest, name);
     if (index < 0)
-      return attn_bad(reader, where, "'%.64s' is not in \"operands\"%s", name,
-                      arg->kind == ATTN_ARG_KIND_PTR ? " or \"workspace\"" : "");
+      return attn_bad(reader, where, "'%.64s' is not in \"operands\" or \"workspace\"", name);
     if (manifest->operands[index].role == ATTN_ROLE_SCALAR)
       return attn_bad(reader, where, "'%.64s' is a scalar, which has none", name);
   }
@@ -142,17 +165,17 @@ static attn_status readArg(const attn_reader *reader, attn_where where, const cJ
   return ATTN_OK;
 }
 
-/// A kernel that has another to stand in for it must not be chosen when its maps
+/// A way that has another to stand in for it must not be chosen when its maps
 /// cannot be made.
-static attn_status checkMapCondition(const attn_reader *reader, attn_where where, const attn_kernel_code *kernel,
-                                     attn_arg arg) {
-  if (!kernel->conditional || kernel->when.aligned >> arg.index & 1)
+static attn_status checkMapCondition(const attn_reader *reader, attn_where where, const attn_way *way, attn_arg arg) {
+  if (!way->conditional || way->when.aligned >> arg.index & 1)
     return ATTN_OK;
   return attn_bad(reader, where, "'%.64s' has a tensor map here, so \"when\" must name it in \"aligned\"",
                   reader->manifest->operands[arg.index].name);
 }
 
-attn_status attn_read_args(const attn_reader *reader, attn_where where, const cJSON *list, attn_kernel_code *kernel) {
+attn_status attn_read_args(const attn_reader *reader, attn_where where, const cJSON *list, const attn_way *way,
+                           attn_kernel_code *kernel) {
   ATTN_TRY(attn_json_list(reader, where, list, ATTN_MAX_PARAMS, &kernel->num_args));
   ATTN_TRY(attn_reader_alloc(reader, kernel->num_args, sizeof(attn_arg), &kernel->args));
   uint32_t i = 0;
@@ -164,7 +187,7 @@ attn_status attn_read_args(const attn_reader *reader, attn_where where, const cJ
       kernel->workspace |= 1u << kernel->args[i].index;
     if (kernel->args[i].kind != ATTN_ARG_KIND_MAP)
       continue;
-    ATTN_TRY(checkMapCondition(reader, at, kernel, kernel->args[i]));
+    ATTN_TRY(checkMapCondition(reader, at, way, kernel->args[i]));
     if (++kernel->num_maps > ATTN_MAX_MAPS)
       return attn_unknown(reader, where, "have more than %d tensor maps, the most this library passes", ATTN_MAX_MAPS);
   }

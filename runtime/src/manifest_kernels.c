@@ -126,19 +126,19 @@ static attn_status readCondition(const attn_reader *reader, attn_where where, co
   return ATTN_OK;
 }
 
-static attn_status readWhen(const attn_reader *reader, attn_where where, const cJSON *item, attn_kernel_code *kernel) {
-  if (!kernel->conditional)
-    return item ? attn_bad(reader, where, "only a kernel of \"first_of\" that another follows may be chosen") : ATTN_OK;
-  ATTN_TRY(attn_reader_alloc(reader, ATTN_MAX_BOUNDS, sizeof(*kernel->when.bounds), &kernel->when.bounds));
+static attn_status readWhen(const attn_reader *reader, attn_where where, const cJSON *item, attn_way *way) {
+  if (!way->conditional)
+    return item ? attn_bad(reader, where, "only an entry of \"first_of\" that another follows may be chosen") : ATTN_OK;
+  ATTN_TRY(attn_reader_alloc(reader, ATTN_MAX_BOUNDS, sizeof(*way->when.bounds), &way->when.bounds));
   if (!cJSON_IsArray(item))
-    return readCondition(reader, where, item, &kernel->when);
+    return readCondition(reader, where, item, &way->when);
   uint32_t i = 0;
   for (const cJSON *condition = item->child; condition; condition = condition->next, ++i)
-    ATTN_TRY(readCondition(reader, attn_at("%s[%u]", where.text, i), condition, &kernel->when));
+    ATTN_TRY(readCondition(reader, attn_at("%s[%u]", where.text, i), condition, &way->when));
   return ATTN_OK;
 }
 
-static attn_status readKernel(const attn_reader *reader, attn_where where, const cJSON *item,
+static attn_status readKernel(const attn_reader *reader, attn_where where, const cJSON *item, const attn_way *way,
                               attn_kernel_code *kernel) {
   uint32_t members;
   ATTN_TRY(attn_json_object(reader, where, item, UINT32_MAX, &members));
@@ -154,7 +154,6 @@ static attn_status readKernel(const attn_reader *reader, attn_where where, const
     return attn_unknown(reader, attn_at("%s.chip", where.text), "kernels for cpu and for a GPU cannot be mixed");
   reader->manifest->cpu = cpu;
   ATTN_TRY((cpu ? readCpuKernel : readGpuKernel)(reader, where, item, kernel));
-  ATTN_TRY(readWhen(reader, attn_at("%s.when", where.text), attn_json_get(item, ATTN_KEY_WHEN), kernel));
   attn_where at = attn_at("%s.grid", where.text);
   const cJSON *gridItem = attn_json_get(item, ATTN_KEY_GRID);
   if (gridItem || !cpu) {
@@ -167,7 +166,7 @@ static attn_status readKernel(const attn_reader *reader, attn_where where, const
   }
   ATTN_TRY(
       attn_json_number(reader, attn_at("%s.tiles", where.text), attn_json_get(item, ATTN_KEY_TILES), &kernel->tiles));
-  return attn_read_args(reader, attn_at("%s.args", where.text), attn_json_get(item, ATTN_KEY_ARGS), kernel);
+  return attn_read_args(reader, attn_at("%s.args", where.text), attn_json_get(item, ATTN_KEY_ARGS), way, kernel);
 }
 
 //===----------------------------------------------------------------------===//
@@ -175,15 +174,50 @@ static attn_status readKernel(const attn_reader *reader, attn_where where, const
 //===----------------------------------------------------------------------===//
 
 /// Kernels are counted after they are read, so that what is freed was set up.
-static attn_status readNextKernel(const attn_reader *reader, attn_where where, const cJSON *item, bool conditional) {
+static attn_status readNextKernel(const attn_reader *reader, attn_where where, const cJSON *item, attn_way *way) {
   attn_manifest *manifest = reader->manifest;
   if (manifest->num_kernels == ATTN_MAX_KERNELS)
     return attn_unknown(reader, where, "is one more than %d kernels, the most this library takes", ATTN_MAX_KERNELS);
-  attn_kernel_code *kernel = &manifest->kernels[manifest->num_kernels];
-  kernel->conditional = conditional;
-  ATTN_TRY(readKernel(reader, where, item, kernel));
+  ATTN_TRY(readKernel(reader, where, item, way, &manifest->kernels[manifest->num_kernels]));
   ++manifest->num_kernels;
+  ++way->count;
   return ATTN_OK;
+}
+
+/// {"kernels": [...], "when": ...}
+static attn_status readKernelList(const attn_reader *reader, attn_where where, const cJSON *item, attn_way *way) {
+  static const char *const known[] = {ATTN_KEY_KERNELS, ATTN_KEY_WHEN, NULL};
+  ATTN_TRY(attn_json_keys(reader, where, item, known));
+  const cJSON *list = attn_json_get(item, ATTN_KEY_KERNELS);
+  where = attn_at("%s.kernels", where.text);
+  uint32_t count, i = 0;
+  ATTN_TRY(attn_json_list(reader, where, list, ATTN_MAX_KERNELS, &count));
+  if (count == 0)
+    return attn_bad(reader, where, "expected at least one kernel");
+  for (const cJSON *kernel = list->child; kernel; kernel = kernel->next, ++i) {
+    attn_where at = attn_at("%s[%u]", where.text, i);
+    if (cJSON_IsObject(kernel) && attn_json_get(kernel, ATTN_KEY_WHEN))
+      return attn_bad(reader, attn_at("%s.when", at.text), "is said once for all of the list, beside \"kernels\"");
+    ATTN_TRY(readNextKernel(reader, at, kernel, way));
+  }
+  return ATTN_OK;
+}
+
+/// A kernel, or in a choice a list of them too.
+static attn_status readWay(const attn_reader *reader, attn_where where, const cJSON *item, bool inChoice,
+                           bool conditional) {
+  attn_manifest *manifest = reader->manifest;
+  uint32_t members;
+  ATTN_TRY(attn_json_object(reader, where, item, UINT32_MAX, &members));
+  if (manifest->num_ways == ATTN_MAX_KERNELS)
+    return attn_unknown(reader, where, "is one more than %d kernels, the most this library takes", ATTN_MAX_KERNELS);
+  attn_way *way = &manifest->ways[manifest->num_ways++];
+  way->first = manifest->num_kernels;
+  way->conditional = conditional;
+  ATTN_TRY(readWhen(reader, attn_at("%s.when", where.text), attn_json_get(item, ATTN_KEY_WHEN), way));
+  if (inChoice && attn_json_get(item, ATTN_KEY_KERNELS))
+    return readKernelList(reader, where, item, way);
+  return readNextKernel(reader, where, item, way);
 }
 
 static attn_status readFirstOf(const attn_reader *reader, attn_where where, const cJSON *item) {
@@ -195,8 +229,8 @@ static attn_status readFirstOf(const attn_reader *reader, attn_where where, cons
   ATTN_TRY(attn_json_list(reader, where, list, ATTN_MAX_KERNELS, &count));
   if (count == 0)
     return attn_bad(reader, where, "expected at least one kernel");
-  for (const cJSON *kernel = list->child; kernel; kernel = kernel->next, ++i)
-    ATTN_TRY(readNextKernel(reader, attn_at("%s[%u]", where.text, i), kernel, kernel->next != NULL));
+  for (const cJSON *way = list->child; way; way = way->next, ++i)
+    ATTN_TRY(readWay(reader, attn_at("%s[%u]", where.text, i), way, /*inChoice=*/true, way->next != NULL));
   return ATTN_OK;
 }
 
@@ -209,12 +243,12 @@ attn_status attn_read_kernels(const attn_reader *reader, const cJSON *list) {
   ATTN_TRY(attn_reader_alloc(reader, ATTN_MAX_KERNELS, sizeof(attn_kernel_code), &manifest->kernels));
   for (const cJSON *item = list->child; item; item = item->next, ++i) {
     attn_where where = attn_at("kernels[%u]", i);
-    uint32_t first = manifest->num_kernels;
+    uint32_t first = manifest->num_ways;
     if (cJSON_IsObject(item) && attn_json_get(item, ATTN_KEY_FIRST_OF))
       ATTN_TRY(readFirstOf(reader, where, item));
     else
-      ATTN_TRY(readNextKernel(reader, where, item, /*conditional=*/false));
-    manifest->steps[manifest->num_steps++] = (attn_step){first, manifest->num_kernels - first};
+      ATTN_TRY(readWay(reader, where, item, /*inChoice=*/false, /*conditional=*/false));
+    manifest->steps[manifest->num_steps++] = (attn_step){first, manifest->num_ways - first};
   }
   return ATTN_OK;
 }

@@ -14,8 +14,10 @@ bool attn_number_eval(const attn_number *number, const int64_t *sizes, int64_t *
   for (uint32_t i = 0; i < number->count; ++i) {
     const attn_factor *factor = &number->factors[i];
     int64_t value = factor->kind == ATTN_FACTOR_INT ? factor->n : sizes[factor->size];
-    if (factor->kind == ATTN_FACTOR_CEIL)
-      value = value / factor->n + (value % factor->n != 0);
+    int64_t by = factor->kind == ATTN_FACTOR_CEIL ? factor->n : 1;
+    if (factor->kind == ATTN_FACTOR_CEIL_SIZE)
+      by = sizes[factor->by];
+    value = by > 0 ? value / by + (value % by != 0) : 0; // parts of size 0: there are none
     zero |= value == 0;
     overflow |= __builtin_mul_overflow(product, value, &product);
   }

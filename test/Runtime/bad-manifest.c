@@ -137,7 +137,7 @@ static const struct {
     {"\"kernels\": [", "\"kernels\": [{\"first_of\": [{}], \"name\": \"x\"}, ", ATTN_ERROR_UNSUPPORTED,
      "kernels[0]: unknown key 'name'; this library knows first_of"},
     {CPU_KERNEL, CPU_KERNEL ", \"when\": {\"aligned\": [\"q\"]}", ATTN_ERROR_MANIFEST,
-     "kernels[0].when: only a kernel of \"first_of\" that another follows may be chosen"},
+     "kernels[0].when: only an entry of \"first_of\" that another follows may be chosen"},
     {"\"kernels\": [", TWO(""), ATTN_ERROR_MANIFEST, "kernels[0].first_of[0].when: expected an object, got nothing"},
     {"\"kernels\": [", TWO(", \"when\": [{\"aligned\": [\"q\", \"x\"]}]"), ATTN_ERROR_MANIFEST,
      "kernels[0].first_of[0].when[0].aligned[1]: 'x' is no tensor in \"operands\""},

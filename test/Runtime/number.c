@@ -30,7 +30,7 @@ int main(void) {
   EXPECT(attn_largest_divisor(INT64_MAX, 1, 0) == 1);
   EXPECT(attn_largest_divisor(2147483647, 1, 2147483646) == 1); // a prime
 
-  int64_t sizes[] = {9}, out;
+  int64_t sizes[] = {9, 0}, out;
   attn_number ceil = {1, {of(ATTN_FACTOR_CEIL, 4)}};
   EXPECT(attn_number_eval(&ceil, sizes, &out) && out == 3);
   sizes[0] = 8;
@@ -39,6 +39,15 @@ int main(void) {
   EXPECT(attn_number_eval(&ceil, sizes, &out) && out == 0);
   sizes[0] = INT64_MAX;
   EXPECT(attn_number_eval(&ceil, sizes, &out) && out == INT64_MAX / 4 + 1);
+  attn_number quotient = {1, {{.kind = ATTN_FACTOR_CEIL_SIZE, .size = 0, .by = 1}}};
+  sizes[0] = 12;
+  sizes[1] = 4;
+  EXPECT(attn_number_eval(&quotient, sizes, &out) && out == 3);
+  sizes[1] = 5;
+  EXPECT(attn_number_eval(&quotient, sizes, &out) && out == 3);
+  sizes[1] = 0;
+  EXPECT(attn_number_eval(&quotient, sizes, &out) && out == 0); // and no trap
+  sizes[0] = INT64_MAX;
   attn_number product = {3, {of(ATTN_FACTOR_SIZE, 0), of(ATTN_FACTOR_INT, 3), of(ATTN_FACTOR_INT, 0)}};
   EXPECT(attn_number_eval(&product, sizes, &out) && out == 0); // a 0 wins over an overflow
   product.count = 2;

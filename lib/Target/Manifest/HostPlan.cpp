@@ -10,9 +10,11 @@
 
 #include "attn/Dialect/Attn/IR/Target.h"
 #include "attn/Facts/Facts.h"
+#include "attn/Target/Manifest.h"
 #include "attn_rt/manifest_keys.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace attn;
@@ -35,6 +37,16 @@ LogicalResult HostPlan::read() {
   return success();
 }
 
+/// `size / by`, rounded up; null if it is no such form.
+static std::optional<json::Value> quotient(const json::Value &size, const json::Value &by) {
+  std::optional<int64_t> whole = size.getAsInteger(), parts = by.getAsInteger();
+  if (whole && parts && *parts > 0)
+    return llvm::divideCeil(*whole, *parts);
+  if (size.getAsString() && (parts || by.getAsString()))
+    return json::Value(json::Object{{ATTN_KEY_CEIL, size}, {ATTN_KEY_BY, by}});
+  return std::nullopt;
+}
+
 /// A number is an integer, a size, `ceil(size / n)` or a product: the runtime needs no expression parser.
 FailureOr<json::Value> HostPlan::number(Value value) {
   APInt constant;
@@ -49,12 +61,16 @@ FailureOr<json::Value> HostPlan::number(Value value) {
     if (index && operand && *index < static_cast<int64_t>(operand->sizeNames.size()))
       return json::Value(operand->sizeNames[*index]);
   }
-  if (isa_and_nonnull<arith::CeilDivUIOp, arith::CeilDivSIOp>(op)) {
+  if (isa_and_nonnull<arith::CeilDivUIOp, arith::CeilDivSIOp, arith::DivUIOp, arith::DivSIOp>(op)) {
     FailureOr<json::Value> size = number(op->getOperand(0)), by = number(op->getOperand(1));
     if (failed(size) || failed(by))
       return failure();
-    if (size->getAsString() && by->getAsInteger())
-      return json::Value(json::Object{{ATTN_KEY_CEIL, *size}, {ATTN_KEY_BY, *by}});
+    // Rounding down is the same where nothing is left over.
+    bool isExact =
+        size->getAsString() && by->getAsString() && operands.isMultiple(*size->getAsString(), *by->getAsString());
+    if (isExact || isa<arith::CeilDivUIOp, arith::CeilDivSIOp>(op))
+      if (std::optional<json::Value> form = quotient(*size, *by))
+        return *form;
   }
   if (isa_and_nonnull<arith::MulIOp>(op)) {
     json::Array product;
@@ -85,20 +101,12 @@ FailureOr<json::Array> HostPlan::numbers(ValueRange list) {
   return array;
 }
 
-/// `base`, `base1`, `base2`, ...
-static std::string numbered(StringRef base, int64_t index) { return index ? (base + Twine(index)).str() : base.str(); }
-
-/// Whether blocks that fetch their tiles from a counter walk the section.
-static bool hasCounter(SectionOp op) {
-  return llvm::any_of(op->getUsers(), [](Operation *user) {
-    auto launch = dyn_cast<LaunchOp>(user);
-    return launch && launch.getPersistent() && llvm::any_of(launch.getArgs(), [](Value argument) {
-             return argument.getDefiningOp<memref::AllocOp>() != nullptr;
-           });
-  });
+/// `base`, `base1`, `base2`, ...; of a base that ends in a digit `base_1`, ...
+static std::string numbered(StringRef base, int64_t index) {
+  StringRef between = llvm::isDigit(base.back()) ? "_" : "";
+  return index ? (base + between + Twine(index)).str() : base.str();
 }
 
-/// Few heads are one section where blocks fetch their tiles (docs/Rationale/GridMapping.md).
 LogicalResult HostPlan::readSection(SectionOp op) {
   FailureOr<json::Array> of = numbers(op.getOf());
   FailureOr<json::Value> unit = number(op.getUnit());
@@ -113,8 +121,8 @@ LogicalResult HostPlan::readSection(SectionOp op) {
                     {ATTN_KEY_OF, std::move(*of)},
                     {ATTN_KEY_UNIT_BYTES, std::move(bytes)},
                     {ATTN_KEY_BUDGET, static_cast<int64_t>(op.getBudget())}};
-  if (TargetAttr target = getTarget(op); target && hasCounter(op))
-    keys[ATTN_KEY_WHOLE] = target.getSms() / 2;
+  if (std::optional<uint64_t> whole = op.getWhole())
+    keys[ATTN_KEY_WHOLE] = static_cast<int64_t>(*whole);
   json::Value rule = std::move(keys);
   int64_t index = 0;
   while (const json::Value *taken = shared.values.get(numbered("section", index))) {
@@ -127,24 +135,59 @@ LogicalResult HostPlan::readSection(SectionOp op) {
   return success();
 }
 
+/// The counter of dynamic tiles, which every launch leaves as it found it.
+static bool isCounter(MemRefType type) {
+  return type.getRank() == 1 && type.hasStaticShape() && type.getElementType().isInteger(32);
+}
+
+/// A buffer of the name `base` with a number behind it if that is taken: by an operand, by another buffer of this
+/// function, by a different one of another function.
+void HostPlan::addBuffer(memref::AllocOp op, StringRef base, json::Object entry) {
+  for (int64_t index = 0;; ++index) {
+    std::string name = numbered(base, index);
+    if (operands.find(name) || llvm::is_contained(llvm::make_second_range(names), name))
+      continue;
+    entry[ATTN_KEY_NAME] = name;
+    json::Value value = json::Object(entry);
+    auto other = llvm::find_if(shared.workspace, [&](const json::Value &other) {
+      return other.getAsObject()->getString(ATTN_KEY_NAME) == StringRef(name);
+    });
+    if (other != shared.workspace.end() && *other != value)
+      continue;
+    names[op.getResult()] = name;
+    if (other != shared.workspace.end())
+      return;
+    // What one launch leaves for the next lies at the same place in both, in front of what has other sizes there.
+    if (isCounter(op.getType()))
+      shared.workspace.insert(shared.workspace.begin() + shared.restored++, std::move(value));
+    else
+      shared.workspace.push_back(std::move(value));
+    return;
+  }
+}
+
 LogicalResult HostPlan::readBuffer(memref::AllocOp op) {
   MemRefType type = op.getType();
-  if (type.getRank() != 1 || type.isDynamicDim(0) || !type.getElementType().isInteger(32) ||
-      !type.getLayout().isIdentity())
-    return op.emitOpError("has no form in a manifest, which knows counters, memref<1xi32>; got ") << type;
-  std::string name = numbered("counter", buffers++);
-  names[op.getResult()] = name;
-  json::Value entry = json::Object{{ATTN_KEY_NAME, name},
-                                   {ATTN_KEY_TYPE, typeText(type.getElementType())},
-                                   {ATTN_KEY_DIMS, json::Array{type.getDimSize(0)}},
-                                   {ATTN_KEY_ZERO, ATTN_ZERO_RESTORED}};
-  for (const json::Value &other : shared.workspace) {
-    if (other == entry)
-      return success();
-    if (other.getAsObject()->getString(ATTN_KEY_NAME) == name)
-      return op.emitOpError("is ") << type << ", but the same buffer of another function is not";
+  if (type.getRank() == 0 || !type.getElementType().isIntOrFloat() || !type.getLayout().isIdentity())
+    return op.emitOpError("has no form in a manifest, which knows dense buffers; got ") << type;
+  json::Array dims;
+  auto dynamic = op.getDynamicSizes().begin();
+  for (int64_t size : type.getShape()) {
+    if (!ShapedType::isDynamic(size)) {
+      dims.push_back(size);
+      continue;
+    }
+    FailureOr<json::Value> dim = number(*dynamic++);
+    if (failed(dim))
+      return failure();
+    dims.push_back(std::move(*dim));
   }
-  shared.workspace.push_back(std::move(entry));
+  json::Object entry{{ATTN_KEY_TYPE, typeText(type.getElementType())}, {ATTN_KEY_DIMS, std::move(dims)}};
+  entry[ATTN_KEY_ZERO] = isCounter(type) ? ATTN_ZERO_RESTORED : ATTN_ZERO_BY_KERNEL;
+  auto name = op->getAttrOfType<StringAttr>(AttnDialect::kNameAttr);
+  if (name && !isIdentifier(name.getValue()))
+    return op.emitOpError("has attn.name '") << name.getValue() << "', which is not an identifier";
+  addBuffer(op, name ? name.getValue() : isCounter(type) ? "counter" : "workspace", std::move(entry));
   return success();
 }
 
@@ -170,15 +213,23 @@ LogicalResult HostPlan::appendMap(TensorMapOp op, json::Array &args) {
   return success();
 }
 
+static void appendMemRef(StringRef name, MemRefType type, json::Array &args) {
+  args.push_back(json::Object{{ATTN_ARG_PTR, name}});
+  if (type.getRank() > 1) // The last dimension has unit stride.
+    args.push_back(json::Object{{ATTN_ARG_STRIDES, name}});
+  if (type.getRank() > 0)
+    args.push_back(json::Object{{ATTN_ARG_SIZES, name}});
+}
+
 LogicalResult HostPlan::appendArgument(LaunchOp op, Value value, json::Array &args) {
   if (auto map = value.getDefiningOp<TensorMapOp>())
     return appendMap(map, args);
   auto memref = dyn_cast<MemRefType>(value.getType());
   if (auto named = names.find(value); named != names.end()) {
-    args.push_back(json::Object{{memref ? ATTN_ARG_PTR : ATTN_ARG_VALUE, named->second}});
-    if (memref) // A memref is its pointer and its sizes, which are known here.
-      for (int64_t size : memref.getShape())
-        args.push_back(json::Object{{ATTN_ARG_I32, size}});
+    if (memref)
+      appendMemRef(named->second, memref, args);
+    else
+      args.push_back(json::Object{{ATTN_ARG_VALUE, named->second}});
     return success();
   }
   if (const Operand *operand = operands.find(value)) {
@@ -186,11 +237,7 @@ LogicalResult HostPlan::appendArgument(LaunchOp op, Value value, json::Array &ar
       args.push_back(json::Object{{value.getType().isF32() ? ATTN_ARG_F32 : ATTN_ARG_I32, operand->name}});
       return success();
     }
-    args.push_back(json::Object{{ATTN_ARG_PTR, operand->name}});
-    if (memref.getRank() > 1) // The last dimension has unit stride.
-      args.push_back(json::Object{{ATTN_ARG_STRIDES, operand->name}});
-    if (memref.getRank() > 0)
-      args.push_back(json::Object{{ATTN_ARG_SIZES, operand->name}});
+    appendMemRef(operand->name, memref, args);
     return success();
   }
   if (!value.getType().isInteger(32))

@@ -16,10 +16,11 @@
 
 namespace attn::manifest {
 /// Entries that the host functions of a manifest share: the same rule is computed once, and since one call runs the
-/// kernels of one function, a buffer that each leaves as it found it serves all of them.
+/// kernels of one function, buffers of the same name and size serve all of them.
 struct SharedEntries {
   llvm::json::Object values;
   llvm::json::Array workspace;
+  size_t restored = 0; ///< buffers that launches leave cleared, the first of them
 };
 
 /// The straight line of sizes, values, buffers and launches that a host function is.
@@ -42,6 +43,7 @@ private:
   mlir::FailureOr<llvm::json::Array> numbers(mlir::ValueRange values);
   mlir::LogicalResult readSection(SectionOp op);
   mlir::LogicalResult readBuffer(mlir::memref::AllocOp op);
+  void addBuffer(mlir::memref::AllocOp op, llvm::StringRef base, llvm::json::Object entry);
   mlir::LogicalResult appendArgument(LaunchOp op, mlir::Value value, llvm::json::Array &args);
   mlir::LogicalResult appendMap(TensorMapOp op, llvm::json::Array &args);
 
@@ -49,7 +51,6 @@ private:
   SharedEntries &shared;
   llvm::SmallVector<LaunchOp> launches;
   llvm::DenseMap<mlir::Value, std::string> names; ///< of computed values and buffers
-  int64_t buffers = 0;
 };
 } // namespace attn::manifest
 

@@ -18,8 +18,34 @@ using namespace attn;
 using namespace attn::manifest;
 namespace json = llvm::json;
 
-/// Listed as q, k, v, the rest, o, lse, in whatever order the spec has them: callers pass inputs by position.
-static constexpr StringRef kParts[] = {"q", "k", "v", "o", "lse"};
+namespace {
+/// What attention calls an operand, and what it must be.
+struct Part {
+  StringRef name, role;
+  int64_t rank;
+  bool ofKeys = false; ///< one row a key, else one a query
+  bool optional = false;
+};
+} // namespace
+
+// In the order they are listed, in whatever order the spec has them: callers pass inputs by position. Captures stand in
+// front of the outputs.
+static constexpr StringRef kIn = ATTN_ROLE_NAME_IN, kOut = ATTN_ROLE_NAME_OUT;
+static constexpr Part kForwardParts[] = {
+    {"q", kIn, 4}, {"k", kIn, 4, true}, {"v", kIn, 4, true}, {"o", kOut, 4}, {"lse", kOut, 3, false, true}};
+static constexpr Part kBackwardParts[] = {
+    {"q", kIn, 4},  {"k", kIn, 4, true},           {"v", kIn, 4, true}, {"o", kIn, 4},         {"lse", kIn, 3},
+    {"do", kIn, 4}, {"dlse", kIn, 3, false, true}, {"dq", kOut, 4},     {"dk", kOut, 4, true}, {"dv", kOut, 4, true}};
+
+/// The operands of what `meaning` computes; empty if that is nothing the manifest knows.
+static ArrayRef<Part> getParts(DictionaryAttr meaning) {
+  auto op = meaning.getAs<StringAttr>(ATTN_KEY_OP);
+  if (op && op.getValue() == ATTN_OP_SDPA)
+    return kForwardParts;
+  if (op && op.getValue() == ATTN_OP_SDPA_GRAD)
+    return kBackwardParts;
+  return {};
+}
 
 FailureOr<Operands> Operands::read(func::FuncOp host) {
   Operands operands(host);
@@ -53,39 +79,51 @@ LogicalResult Operands::collect() {
 }
 
 LogicalResult Operands::order(DictionaryAttr meaning) {
-  llvm::StringMap<int> places;
-  for (auto [place, name] : llvm::enumerate(kParts)) {
-    FailureOr<Operand *> found = part(meaning, name, /*optional=*/name == "lse");
-    if (failed(found))
+  ArrayRef<Part> parts = getParts(meaning);
+  if (parts.empty())
+    return host.emitOpError("needs attn.meaning to say in '" ATTN_KEY_OP
+                            "' what is computed; the manifest knows " ATTN_OP_SDPA " and " ATTN_OP_SDPA_GRAD);
+  isGradient = parts.data() == kBackwardParts;
+  SmallVector<std::pair<const Part *, std::string>> found; // with the operand's name: sorting moves operands
+  llvm::StringMap<size_t> places;
+  size_t firstOutput = 0;
+  for (auto [place, part] : llvm::enumerate(parts)) {
+    FailureOr<Operand *> operand = findPart(meaning, part.name, part.role, part.rank, part.optional);
+    if (failed(operand))
       return failure();
-    if (*found)
-      places.try_emplace((*found)->name, static_cast<int>(place));
+    firstOutput += part.role == kIn;
+    if (!*operand)
+      continue;
+    found.emplace_back(&part, (*operand)->name);
+    places.try_emplace((*operand)->name, place);
   }
-  auto placeOf = [&](const Operand &operand) {
-    auto it = places.find(operand.name);
-    // Captures stand between v and o, in their own order.
-    return std::pair(it == places.end() ? 2.5 : it->second, operand.number);
-  };
   for (Operand &operand : all)
     if ((operand.role == ATTN_ROLE_NAME_IN || operand.role == ATTN_ROLE_NAME_OUT) && !places.contains(operand.name))
       return host.emitOpError("argument '")
              << operand.name << "' has role " << operand.role << ", but attn.meaning does not say what it is";
+  auto placeOf = [&](const Operand &operand) {
+    auto it = places.find(operand.name);
+    bool isCapture = it == places.end();
+    return std::tuple(isCapture ? firstOutput : it->second, !isCapture, operand.number);
+  };
   llvm::sort(all, [&](const Operand &a, const Operand &b) { return placeOf(a) < placeOf(b); });
   // Keys or values that are q itself have its sizes; so then have both, and the runtime sees to it.
-  bool keysAreQueries = llvm::count_if(ArrayRef(kParts).take_front(3),
-                                       [&](StringRef name) { return *part(meaning, name) == *part(meaning, "q"); }) > 1;
-  for (StringRef name : kParts) {
-    Operand *operand = *part(meaning, name, /*optional=*/true);
-    if (operand && !keysAreQueries && (name == "k" || name == "v"))
-      nameSizes(*operand, {"batch", "k_heads", "k_len"});
-    else if (operand)
-      nameSizes(*operand, {"batch", "q_heads", "q_len"});
+  StringRef queries = found.front().second;
+  bool keysAreQueries =
+      llvm::any_of(found, [&](auto &entry) { return entry.first->ofKeys && entry.second == queries; });
+  for (const auto &entry : found) {
+    Operand &operand = *llvm::find_if(all, [&](const Operand &o) { return o.name == entry.second; });
+    if (entry.first->ofKeys && !keysAreQueries)
+      nameSizes(operand, {"batch", "k_heads", "k_len"});
+    else
+      nameSizes(operand, {"batch", "q_heads", "q_len"});
   }
   return success();
 }
 
-/// The operand that `meaning` calls q, k, v, o or lse; null if it need not be there and is not.
-FailureOr<Operand *> Operands::part(DictionaryAttr meaning, StringRef name, bool optional) {
+/// The operand that `meaning` calls `name`; null if it need not be there and is not.
+FailureOr<Operand *> Operands::findPart(DictionaryAttr meaning, StringRef name, StringRef role, int64_t rank,
+                                        bool optional) {
   auto parts = meaning.getAs<DictionaryAttr>(ATTN_KEY_OPERANDS);
   auto wanted = parts ? parts.getAs<StringAttr>(name) : StringAttr();
   if (!wanted && optional)
@@ -95,9 +133,6 @@ FailureOr<Operand *> Operands::part(DictionaryAttr meaning, StringRef name, bool
   Operand *found = llvm::find_if(all, [&](Operand &o) { return o.name == wanted.getValue(); });
   if (found == all.end())
     return host.emitOpError("has no argument '") << wanted.getValue() << "', which attn.meaning says is " << name;
-  bool isOutput = name == "o" || name == "lse";
-  StringRef role = isOutput ? ATTN_ROLE_NAME_OUT : ATTN_ROLE_NAME_IN;
-  int64_t rank = name == "lse" ? 3 : 4;
   auto type = dyn_cast<MemRefType>(found->type);
   if (found->role != role || !type || type.getRank() != rank)
     return host.emitOpError("argument '")
@@ -132,6 +167,10 @@ const Operand *Operands::find(StringRef name) const {
 
 bool Operands::hasSize(StringRef name) const {
   return llvm::any_of(sizes, [&](auto &size) { return std::get<0>(size) == name; });
+}
+
+bool Operands::isMultiple(StringRef size, StringRef of) const {
+  return size == "q_heads" && of == "k_heads" && hasSize("k_heads"); // what requireJson asks for
 }
 
 //===----------------------------------------------------------------------===//
@@ -178,14 +217,21 @@ json::Value Operands::requireJson() const {
   return require;
 }
 
+/// What a call without work leaves in the outputs.
 json::Value Operands::emptyJson() const {
-  json::Array empty{
-      json::Object{{ATTN_KEY_ZERO, json::Array{"batch", "q_heads", "q_len"}}, {ATTN_KEY_DO, ATTN_DO_NOTHING}}};
-  json::Object noKey; // What a row without any key gets: O = 0, LSE = log 0.
-  for (const Operand &operand : all)
+  json::Object fill;
+  for (const Operand &operand : all) // A row without any key: O = 0, LSE = log 0. Gradients: a sum of nothing.
     if (operand.role == ATTN_ROLE_NAME_OUT)
-      noKey[operand.name] = cast<ShapedType>(operand.type).getRank() == 4 ? json::Value(0) : json::Value("-inf");
+      fill[operand.name] = cast<ShapedType>(operand.type).getRank() == 4 ? json::Value(0) : json::Value("-inf");
+  json::Array none{"batch", "q_heads", "q_len"};
+  if (isGradient) {
+    // Who has no query or no key hands nothing on; outputs without elements stay as they are.
+    if (hasSize("k_len"))
+      none.push_back("k_len");
+    return json::Array{json::Object{{ATTN_KEY_ZERO, std::move(none)}, {ATTN_KEY_FILL, std::move(fill)}}};
+  }
+  json::Array empty{json::Object{{ATTN_KEY_ZERO, std::move(none)}, {ATTN_KEY_DO, ATTN_DO_NOTHING}}};
   if (hasSize("k_len"))
-    empty.push_back(json::Object{{ATTN_KEY_ZERO, json::Array{"k_len"}}, {ATTN_KEY_FILL, std::move(noKey)}});
+    empty.push_back(json::Object{{ATTN_KEY_ZERO, json::Array{"k_len"}}, {ATTN_KEY_FILL, std::move(fill)}});
   return empty;
 }

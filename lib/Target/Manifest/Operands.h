@@ -31,6 +31,8 @@ public:
   const Operand *find(mlir::Value value) const;
   const Operand *find(llvm::StringRef name) const;
   bool hasSize(llvm::StringRef name) const;
+  /// Whether one size is a multiple of another in every launch (`require` says so).
+  bool isMultiple(llvm::StringRef size, llvm::StringRef of) const;
 
   llvm::json::Value operandsJson() const;
   llvm::json::Value sizesJson() const;
@@ -41,10 +43,12 @@ private:
   explicit Operands(mlir::func::FuncOp host) : host(host) {}
   mlir::LogicalResult collect();
   mlir::LogicalResult order(mlir::DictionaryAttr meaning);
-  mlir::FailureOr<Operand *> part(mlir::DictionaryAttr meaning, llvm::StringRef name, bool optional = false);
+  mlir::FailureOr<Operand *> findPart(mlir::DictionaryAttr meaning, llvm::StringRef name, llvm::StringRef role,
+                                      int64_t rank, bool optional);
   void nameSizes(Operand &operand, std::initializer_list<llvm::StringRef> names);
 
   mlir::func::FuncOp host;
+  bool isGradient = false;
   llvm::SmallVector<Operand> all;
   /// Where each size is read: name, operand, dimension. In the order they are printed.
   llvm::SmallVector<std::tuple<std::string, std::string, int64_t>> sizes;

@@ -7,8 +7,10 @@
 // attributes and `attn.meaning`.
 //
 //   func @f          { launch @f_fwd }         the manifest's function: its operands, its meaning
-//   func @f_short    { launch @f_short_fwd }   attn.alternative = @f: step by step another kernel to choose
+//   func @f_short    { launch @f_short_fwd }   attn.alternative = @f: another way of doing all of it
 //     =>  "kernels": [{"first_of": [f_fwd, f_short_fwd]}]
+//
+// A function of several launches is a list of kernels; among others to choose from, `{"kernels": [...]}`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,10 +80,6 @@ static LogicalResult checkOrder(const Ways &ways) {
         diag.attachNote(taker.getLoc()) << "which is asked before";
         return diag;
       }
-    if (plan.getLaunches().size() != ways.plans.front().getLaunches().size())
-      return host.emitOpError("launches ")
-             << plan.getLaunches().size() << " kernels, the function whose alternative it is "
-             << ways.plans.front().getLaunches().size() << ": they are chosen step by step";
   }
   return success();
 }
@@ -97,25 +95,34 @@ static LogicalResult checkMaps(LaunchOp launch, const When &when, const Operands
   return success();
 }
 
-/// The kernel of each way at position `step`; one kernel as it is, several as a choice.
-static FailureOr<json::Value> stepJson(Ways &ways, size_t step, const Operands &operands,
-                                       llvm::function_ref<KernelFiles(StringRef)> filesOf) {
+/// The kernels of one way, in order.
+static FailureOr<json::Array> kernelsJson(HostPlan &plan, const When &when, const Operands &operands,
+                                          llvm::function_ref<KernelFiles(StringRef)> filesOf) {
+  json::Array kernels;
+  for (LaunchOp launch : plan.getLaunches()) {
+    FailureOr<json::Object> kernel = plan.kernelJson(launch, filesOf(launch.getKernel()));
+    if (failed(kernel) || (!when.isAlways() && failed(checkMaps(launch, when, operands))))
+      return failure();
+    kernels.push_back(std::move(*kernel));
+  }
+  return kernels;
+}
+
+/// One way as it is, several as one choice: a call does all its work in the same way.
+static FailureOr<json::Array> stepsJson(Ways &ways, const Operands &operands,
+                                        llvm::function_ref<KernelFiles(StringRef)> filesOf) {
   json::Array choice;
   for (auto [plan, when] : llvm::zip_equal(ways.plans, ways.when)) {
-    LaunchOp launch = plan.getLaunches()[step];
-    FailureOr<json::Object> kernel = plan.kernelJson(launch, filesOf(launch.getKernel()));
-    if (failed(kernel))
-      return failure();
-    if (!when.isAlways()) {
-      if (failed(checkMaps(launch, when, operands)))
-        return failure();
-      (*kernel)[ATTN_KEY_WHEN] = when.toJson();
-    }
-    choice.push_back(std::move(*kernel));
+    FailureOr<json::Array> kernels = kernelsJson(plan, when, operands, filesOf);
+    if (failed(kernels) || ways.plans.size() == 1)
+      return kernels;
+    json::Value way =
+        kernels->size() == 1 ? std::move(kernels->front()) : json::Object{{ATTN_KEY_KERNELS, std::move(*kernels)}};
+    if (!when.isAlways())
+      (*way.getAsObject())[ATTN_KEY_WHEN] = when.toJson();
+    choice.push_back(std::move(way));
   }
-  if (choice.size() == 1)
-    return std::move(choice.front());
-  return json::Value(json::Object{{ATTN_KEY_FIRST_OF, std::move(choice)}});
+  return json::Array{json::Object{{ATTN_KEY_FIRST_OF, std::move(choice)}}};
 }
 
 LogicalResult attn::writeManifest(ModuleOp module, llvm::function_ref<KernelFiles(StringRef)> filesOf,
@@ -138,13 +145,9 @@ LogicalResult attn::writeManifest(ModuleOp module, llvm::function_ref<KernelFile
   }
   if (failed(checkOrder(ways)))
     return failure();
-  json::Array kernels;
-  for (size_t step = 0; step < ways.plans.front().getLaunches().size(); ++step) {
-    FailureOr<json::Value> kernel = stepJson(ways, step, *operands, filesOf);
-    if (failed(kernel))
-      return failure();
-    kernels.push_back(std::move(*kernel));
-  }
+  FailureOr<json::Array> kernels = stepsJson(ways, *operands, filesOf);
+  if (failed(kernels))
+    return failure();
 
   std::pair<StringRef, json::Value> entries[] = {
       {ATTN_KEY_MANIFEST, ATTN_MANIFEST_VERSION},
@@ -155,7 +158,7 @@ LogicalResult attn::writeManifest(ModuleOp module, llvm::function_ref<KernelFile
       {ATTN_KEY_EMPTY, operands->emptyJson()},
       {ATTN_KEY_WORKSPACE, std::move(shared.workspace)},
       {ATTN_KEY_VALUES, std::move(shared.values)},
-      {ATTN_KEY_KERNELS, std::move(kernels)}};
+      {ATTN_KEY_KERNELS, std::move(*kernels)}};
   json::OStream out(os, /*IndentSize=*/2);
   out.object([&] {
     for (auto &[key, value] : entries)

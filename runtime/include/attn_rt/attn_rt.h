@@ -175,9 +175,10 @@ ATTN_API attn_status attn_kernel_check(const attn_kernel *kernel, const attn_lau
 /// workspace fields are not looked at.
 ATTN_API attn_status attn_kernel_workspace_bytes(const attn_kernel *kernel, const attn_launch *launch, uint64_t *bytes);
 
-/// The kernel that step number `step` of such a launch starts: its name in the
-/// manifest, which lives as long as the handle. NULL if there are fewer steps,
-/// and at 0 if nothing runs since a size is 0. Checks what attn_kernel_check does.
+/// The kernel that such a launch starts as number `step`, counted from 0 in
+/// their order: its name in the manifest, which lives as long as the handle. NULL
+/// if there are fewer, and at 0 if nothing runs since a size is 0. Checks what
+/// attn_kernel_check does.
 ATTN_API attn_status attn_kernel_chosen(const attn_kernel *kernel, const attn_launch *launch, uint32_t step,
                                         const char **name);
 

@@ -46,6 +46,7 @@
 #define ATTN_KEY_SOURCE "source"
 #define ATTN_KEY_PREDICATE "predicate"
 #define ATTN_OP_SDPA "sdpa"
+#define ATTN_OP_SDPA_GRAD "sdpa_grad"
 #define ATTN_MASK_CAUSAL "causal"
 #define ATTN_MASK_WINDOW "window"
 #define ATTN_ALIGN_TOP_LEFT "top_left"
@@ -67,7 +68,7 @@
 #define ATTN_ZERO_BY_KERNEL "by_kernel"
 #define ATTN_ZERO_RESTORED "restored"
 
-// Numbers: an integer, a size name, {"ceil": name, "by": n}, a list (= product).
+// Numbers: an integer, a size name, {"ceil": name, "by": n or name}, a list (= product).
 #define ATTN_KEY_CEIL "ceil"
 #define ATTN_KEY_BY "by"
 
@@ -85,7 +86,8 @@
 #define ATTN_KEY_WHOLE "whole"
 #define ATTN_RULE_LARGEST_DIVISOR "largest_divisor"
 
-// kernels: a list of steps, each a kernel or {"first_of": [kernels with "when"]}.
+// kernels: a list of steps, each a kernel or {"first_of": [ways]}; a way is a kernel or
+// {"kernels": [...]}, with "when".
 #define ATTN_KEY_FIRST_OF "first_of"
 #define ATTN_KEY_WHEN "when"
 #define ATTN_WHEN_ALIGNED "aligned"

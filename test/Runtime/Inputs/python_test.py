@@ -145,6 +145,25 @@ except ValueError as e:
 else:
     sys.exit("a wrong window went through")
 
+# The backward of a case is another folder, and another meaning.
+small.o, small.lse, small.do, small.window = q, q, q, None
+assert compare_adapter.backward(small) is None
+shutil.copytree(kernels, folder / "d8_f32_causal_bwd")
+refused(ValueError, lambda: compare_adapter.backward(small))
+text["meaning"].update(op="sdpa_grad", masks=[causal])
+operands = {o["name"]: o for o in text["operands"]}
+like = lambda name, role, other: {**operands[other], "name": name, "role": role}
+text["operands"] = [operands["q"], operands["k"], operands["v"], like("o", "in", "o"), like("lse", "in", "lse"), like("do", "in", "o"),
+                    like("dq", "out", "q"), like("dk", "out", "k"), like("dv", "out", "v")]
+text["empty"] = []
+(folder / "d8_f32_causal_bwd" / "manifest.json").write_text(json.dumps(text))
+compare_adapter._loaded.clear()
+small.k, small.v, small.o, small.do = k, v, Array([0.0] * (b * hq * sq * 16), (b, hq, sq, 16)), Array([0.0] * 16, (b, hq, sq, 16), (0, 0, 0, 4))
+small.lse = Array([0.0] * (b * hq * sq), (b, hq, sq))
+launch = compare_adapter.backward(small)
+assert [o.name for o in launch.kernel.operands if o.role == "out"] == ["dq", "dk", "dv"]
+assert [t.shape for t in launch.outputs] == [(b, hq, sq, 8), (b, hk, sk, 8), (b, hk, sk, 16)]
+
 # A launch on the stand-in driver: the stream is passed on, host memory is refused.
 gpu = json.loads((folder / "d8_f32_full" / "manifest.json").read_text())
 gpu["kernels"][0].update(chip="sm_80", ptx="fwd.ptx", threads=128)

@@ -9,7 +9,6 @@
 // RUN: not attn-compile %t/hidden.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix HIDDEN
 // RUN: not attn-compile %t/whose.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix WHOSE
 // RUN: not attn-compile %t/other.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix OTHER
-// RUN: not attn-compile %t/steps.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix STEPS
 // RUN: not attn-compile %t/map.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix MAP
 // RUN: not attn-compile %t/box.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix BOX
 // RUN: not attn-compile %t/buffer.mlir -o %t/out 2>&1 | FileCheck %s --check-prefix BUFFER
@@ -185,29 +184,6 @@ module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>
   llvm.func @k() attributes {nvvm.kernel} { llvm.return }
 }
 
-//--- steps.mlir
-!m = memref<?x?x?x64xf16>
-#meaning = {op = "sdpa", operands = {q = "q", k = "k", v = "v", o = "o"}}
-module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
-  func.func @f(%q: !m {attn.name = "q", attn.role = "in"}, %k: !m {attn.name = "k", attn.role = "in"},
-                  %v: !m {attn.name = "v", attn.role = "in"}, %o: !m {attn.name = "o", attn.role = "out"})
-      attributes {attn.meaning = #meaning, attn.when = {aligned = ["q"]}} {
-    %n = arith.constant 1 : index
-    attn.launch @k tiles(%n, %n, %n) args(%q : !m)
-    return
-  }
-  // STEPS: error: 'func.func' op launches 2 kernels, the function whose alternative it is 1: they are chosen step by step
-  func.func @g(%q: !m {attn.name = "q", attn.role = "in"}, %k: !m {attn.name = "k", attn.role = "in"},
-                  %v: !m {attn.name = "v", attn.role = "in"}, %o: !m {attn.name = "o", attn.role = "out"})
-      attributes {attn.meaning = #meaning, attn.alternative = @f} {
-    %n = arith.constant 1 : index
-    attn.launch @k tiles(%n, %n, %n) args(%q : !m)
-    attn.launch @k tiles(%n, %n, %n) args(%q : !m)
-    return
-  }
-  llvm.func @k() attributes {nvvm.kernel} { llvm.return }
-}
-
 //--- map.mlir
 !m = memref<?x?x?x64xf16>
 #meaning = {op = "sdpa", operands = {q = "q", k = "k", v = "v", o = "o"}}
@@ -251,13 +227,13 @@ module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>
 !m = memref<?x?x?x64xf16>
 #meaning = {op = "sdpa", operands = {q = "q", k = "k", v = "v", o = "o"}}
 module attributes {attn.target = #attn.target<chip = "sm_80", family = mma_sync>} {
-  // BUFFER: error: 'memref.alloc' op has no form in a manifest, which knows counters, memref<1xi32>; got 'memref<4xf32>'
+  // BUFFER: error: 'memref.alloc' op has no form in a manifest, which knows dense buffers; got 'memref<4xf32, strided<[2]>>'
   func.func @f(%q: !m {attn.name = "q", attn.role = "in"}, %k: !m {attn.name = "k", attn.role = "in"},
                   %v: !m {attn.name = "v", attn.role = "in"}, %o: !m {attn.name = "o", attn.role = "out"})
       attributes {attn.meaning = #meaning} {
     %n = arith.constant 1 : index
-    %b = memref.alloc() : memref<4xf32>
-    attn.launch @k tiles(%n, %n, %n) args(%b : memref<4xf32>)
+    %b = memref.alloc() : memref<4xf32, strided<[2]>>
+    attn.launch @k tiles(%n, %n, %n) args(%b : memref<4xf32, strided<[2]>>)
     return
   }
   llvm.func @k() attributes {nvvm.kernel} { llvm.return }

@@ -11,7 +11,7 @@
 module attributes {attn.target = #attn.target<chip = "sm_90a", family = wgmma, smem = 232448, smem_sm = 233472, sms = 132>} {
   // The counter is one buffer: of the three functions a call runs one, and each leaves it 0.
   // CHECK:   "workspace": [{"dims":[1],"name":"counter","type":"i32","zero":"restored"}],
-  // Equal rules are one value. Few heads are one section where blocks fetch their tiles: up to half of the 132 SMs.
+  // Equal rules are one value.
   // CHECK-NEXT:   "values": {
   // CHECK-NEXT:     "section": {"budget":1000,"of":["batch","q_heads"],"rule":"largest_divisor","unit_bytes":["k_len",288],"whole":66},
   // CHECK-NEXT:     "section1": {"budget":1,"of":["batch","q_heads"],"rule":"largest_divisor","unit_bytes":["k_len",288],"whole":66},
@@ -26,9 +26,9 @@ module attributes {attn.target = #attn.target<chip = "sm_90a", family = wgmma, s
   // CHECK-NEXT:             {"strides":"q"},
   // CHECK-NEXT:             {"sizes":"q"},
   // CHECK-NEXT:             {"value":"section"},
-  // A memref is its pointer and its sizes.
+  // A memref is its pointer and its sizes, workspace too.
   // CHECK-NEXT:             {"ptr":"counter"},
-  // CHECK-NEXT:             {"i32":1},
+  // CHECK-NEXT:             {"sizes":"counter"},
   // CHECK-NEXT:             {"layout":"rows4","map":"q","rows":64,"swizzle":128},
   // CHECK-NEXT:             {"layout":"rows4","map":"k","rows":80,"swizzle":64}
   // CHECK-NEXT:           ],
@@ -43,7 +43,12 @@ module attributes {attn.target = #attn.target<chip = "sm_90a", family = wgmma, s
   // CHECK-NEXT:           "when": [{"aligned":["q","k"]},{"from":512,"size":"q_len"}]
   // CHECK-NEXT:         },
   // CHECK-NEXT:         {
-  // CHECK-NEXT:           "args": [{"value":"section1"},{"ptr":"counter"},{"i32":1},{"layout":"rows4","map":"q","rows":64,"swizzle":128}],
+  // CHECK-NEXT:           "args": [
+  // CHECK-NEXT:             {"value":"section1"},
+  // CHECK-NEXT:             {"ptr":"counter"},
+  // CHECK-NEXT:             {"sizes":"counter"},
+  // CHECK-NEXT:             {"layout":"rows4","map":"q","rows":64,"swizzle":128}
+  // CHECK-NEXT:           ],
   // CHECK-NEXT:           "blocks_per_sm": 1,
   // CHECK-NEXT:           "chip": "sm_90a",
   // CHECK-NEXT:           "grid": "min_sms",
@@ -84,7 +89,7 @@ module attributes {attn.target = #attn.target<chip = "sm_90a", family = wgmma, s
     %Sk = memref.dim %k, %x2 : !q
     %nq = arith.ceildivui %Sq, %x64 : index
     %bytes = arith.muli %Sk, %x288 : index
-    %sec = attn.section of(%B, %H) unit(%bytes) budget 1
+    %sec = attn.section of(%B, %H) unit(%bytes) budget 1 whole 66
     %cnt = memref.alloc() : memref<1xi32>
     %qm = attn.tensor_map %q : !q -> !m
     attn.launch @f_short_fwd persistent tiles(%nq, %H, %B) args(%sec, %cnt, %qm : i32, memref<1xi32>, !m)
@@ -105,7 +110,7 @@ module attributes {attn.target = #attn.target<chip = "sm_90a", family = wgmma, s
     %Sk = memref.dim %k, %x2 : !q
     %nq = arith.ceildivui %Sq, %x128 : index
     %bytes = arith.muli %Sk, %x288 : index
-    %sec = attn.section of(%B, %H) unit(%bytes) budget 1000
+    %sec = attn.section of(%B, %H) unit(%bytes) budget 1000 whole 66
     %cnt = memref.alloc() : memref<1xi32>
     %qm = attn.tensor_map %q : !q -> !m
     %km = attn.tensor_map %k : !q -> !km
