@@ -21,17 +21,28 @@ void attn::buildStageCheck(OpPassManager &pm, Stage stage) {
   pm.addPass(createVerifyStagePass(options));
 }
 
+void attn::buildGradients(OpPassManager &pm) {
+  pm.addPass(createDeriveGradPass());
+  buildStageCheck(pm, Stage::Spec);
+}
+
 void attn::buildTileStage(OpPassManager &pm, const TileStageOptions &options) {
+  if (options.backward)
+    buildGradients(pm);
   SetTargetPassOptions target;
   target.chip = options.chip;
   ChooseSchedulePassOptions schedule;
   schedule.schedule = options.schedule;
+  schedule.deterministic = options.deterministic;
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createSetTargetPass(target));
   pm.addPass(createChooseSchedulePass(schedule));
   TileForwardPassOptions tile;
   tile.noRanges = options.noRanges;
   pm.addPass(createTileForwardPass(tile));
+  TileBackwardPassOptions tileBackward;
+  tileBackward.noRanges = options.noRanges;
+  pm.addPass(createTileBackwardPass(tileBackward));
   // No canonicalisation before map-to-grid: it would drop loops of the nest that run once (a batch of 1 in the spec).
   pm.addPass(createCSEPass());
   buildStageCheck(pm, Stage::Tiled);
@@ -69,6 +80,7 @@ void attn::buildStage(OpPassManager &pm, Stage stage, const CompileOptions &opti
     tile.chip = options.chip;
     tile.schedule = options.schedule;
     tile.noRanges = options.noRanges;
+    tile.deterministic = options.deterministic;
     return buildTileStage(pm, tile);
   }
   case Stage::Mapped:
@@ -101,7 +113,9 @@ SmallVector<Stage> attn::getStagesBetween(Stage from, Stage to, bool cpu) {
 template <Stage stage> static void registerPipelineTo(StringRef name) {
   PassPipelineRegistration<TileStageOptions>(
       name, getStageInfo(stage).meaning, [](OpPassManager &pm, const TileStageOptions &options) {
-        CompileOptions all{options.chip, options.schedule, options.noRanges};
+        if (options.backward)
+          buildGradients(pm);
+        CompileOptions all{options.chip, options.schedule, options.noRanges, options.deterministic};
         for (Stage s : getStagesBetween(Stage::Spec, stage, getStageInfo(stage).where == StageWhere::CPU))
           buildStage(pm, s, all);
       });

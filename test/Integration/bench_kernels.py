@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compile the kernels that the benchmark asks for: DIR/<name>/manifest.json with name d<D>_<variant> (docs/Benchmarks.md).
+"""Compile the kernels that the benchmark asks for: DIR/<name>/manifest.json with name d<D>_<variant>, and of the backward
+DIR/<name>_bwd/manifest.json (docs/Benchmarks.md).
 
 The variants are those of the comparison grids: full, causal, window (causal, 1024 keys in all), softcap (20), softcap_causal (50),
 alibi_causal, and Gemma 2's d256 window 4096 with softcap 50. `--schedule NAME=TEXT` compiles NAME with a schedule of its own.
@@ -40,23 +41,28 @@ def main():
     ap.add_argument("--dtype", default="bf16")
     ap.add_argument("--dims", default="64,128,256")
     ap.add_argument("--only", default="", help="variants whose name is this")
+    ap.add_argument("--passes", default="fwd", help="fwd, bwd or both: fwd,bwd")
+    ap.add_argument("--deterministic", action="store_true", help="the backward bit by bit the same from run to run")
     ap.add_argument("--schedule", action="append", default=[], metavar="NAME=TEXT")
     a = ap.parse_args()
     override = dict(s.split("=", 1) for s in a.schedule)
+    options = {"fwd": ("", []), "bwd": ("_bwd", ["--backward", *["--deterministic"] * a.deterministic])}
+    passes = [options[name] for name in a.passes.split(",")]
     failed = 0
     for d in map(int, a.dims.split(",")):
         for spec in variants(d, a.dtype):
             if a.only and spec.tag != a.only:
                 continue
-            folder = a.out / f"d{d}_{spec.tag}"
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "spec.mlir").write_text(spec.text())
-            command = ["attn-compile", str(folder / "spec.mlir"), f"--chip={a.chip}", "-o", str(folder)]
-            if folder.name in override:
-                command.append(f"--schedule={override[folder.name]}")
-            start = time.time()
-            failed += subprocess.run(command).returncode != 0
-            print(f"{folder.name}: {time.time() - start:.2f} s", flush=True)
+            for suffix, options in passes:
+                folder = a.out / f"d{d}_{spec.tag}{suffix}"
+                folder.mkdir(parents=True, exist_ok=True)
+                (folder / "spec.mlir").write_text(spec.text())
+                command = ["attn-compile", str(folder / "spec.mlir"), f"--chip={a.chip}", "-o", str(folder), *options]
+                if folder.name in override:
+                    command.append(f"--schedule={override[folder.name]}")
+                start = time.time()
+                failed += subprocess.run(command).returncode != 0
+                print(f"{folder.name}: {time.time() - start:.2f} s", flush=True)
     return failed
 
 

@@ -89,6 +89,7 @@ class Spec:
     scale: float = None
     tag: str = ""
     schedule: str = ""  # the text between < and >, instead of the table's
+    options: tuple = ()  # of attn-compile, for this spec
 
     @property
     def value_dim(self):
@@ -99,28 +100,36 @@ class Spec:
         parts = [self.dtype, f"d{self.d}"] + ([f"v{self.dv}"] if self.dv else []) + ([self.tag] if self.tag else [])
         return "_".join(parts)
 
-    def text(self):
-        q, v = f"tensor<?x?x?x{self.d}x{self.dtype}>", f"tensor<?x?x?x{self.value_dim}x{self.dtype}>"
+    @property
+    def captures(self):
         captures = {}
         for region in (self.score, self.visible):
             captures.update(region.captures if region else ())
-        args = "".join(f', %{n}: {t} {{attn.name = "{n}"}}' for n, t in captures.items())
+        return captures
+
+    def clauses(self):
+        """What stands between an operation's operands and its types."""
         scale = self.scale if self.scale is not None else 1 / math.sqrt(self.d)
-        out = [f"func.func @attention(%q: {q}, %k: {q}, %v: {v}{args}) -> ({v}, tensor<?x?x?xf32>) {{",
-               f"  %o, %lse = attn.sdpa(%q, %k, %v) scale {scale:.9e}"]
+        out = [f" scale {scale:.9e}"]
         if self.masks:
             out.append("    mask [" + ", ".join(f"#attn.{m}" for m in self.masks) + "]")
-        if captures:
-            out.append("    captures(" + ", ".join(f"%{n}" for n in captures) + " : " + ", ".join(captures.values()) + ")")
+        if self.captures:
+            out.append("    captures(" + ", ".join(f"%{n}" for n in self.captures) + " : " + ", ".join(self.captures.values()) + ")")
         if self.score:
             out.append("    score {\n    ^bb0(%s: f32, %b: i32, %h: i32, %qi: i32, %ki: i32):" + self.score.body + "\n    }")
         if self.visible:
             out.append("    visible {\n    ^bb0(%b: i32, %h: i32, %qi: i32, %ki: i32):" + self.visible.body + "\n    }")
         if self.schedule:
             out.append(f"    schedule <{self.schedule}>")
-        out.append(f"    : ({q}, {q}, {v}) -> ({v}, tensor<?x?x?xf32>)")
-        out.append(f"  return %o, %lse : {v}, tensor<?x?x?xf32>\n}}\n")
         return "\n".join(out)
+
+    def text(self):
+        q, v = f"tensor<?x?x?x{self.d}x{self.dtype}>", f"tensor<?x?x?x{self.value_dim}x{self.dtype}>"
+        args = "".join(f', %{n}: {t} {{attn.name = "{n}"}}' for n, t in self.captures.items())
+        return (f"func.func @attention(%q: {q}, %k: {q}, %v: {v}{args}) -> ({v}, tensor<?x?x?xf32>) {{\n"
+                f"  %o, %lse = attn.sdpa(%q, %k, %v){self.clauses()}\n"
+                f"    : ({q}, {q}, {v}) -> ({v}, tensor<?x?x?xf32>)\n"
+                f"  return %o, %lse : {v}, tensor<?x?x?xf32>\n}}\n")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,12 +144,16 @@ class Case:
     offset: int = 0  # elements in front of the first
     same: int = 0  # further launches that must give the same bits
     kernel: str = ""  # the one that has to run, where several could
+    gain: str = ""  # factors on random inputs, as attn-run --gain takes them
+    expand: str = ""  # dimensions of stride 0
+    do_layout: str = ""  # of dO alone
 
     @property
     def name(self):
         b, hq, hk, sq, sk = self.shape
         place = (f" pad{self.row_pad}" if self.row_pad else "") + (f" offset{self.offset}" if self.offset else "")
-        return f"{self.spec.name} b{b}h{hq}/{hk}s{sq}x{sk} {self.layout}{place}" + (f" {self.inputs}" if self.inputs else "")
+        place += "".join(f" {x}" for x in (self.do_layout and "do=" + self.do_layout, self.expand, self.gain, self.inputs) if x)
+        return f"{self.spec.name} b{b}h{hq}/{hk}s{sq}x{sk} {self.layout}{place}"
 
 
 def has_wgmma(chip):
@@ -155,7 +168,7 @@ def expected_kernel(case, chip):
     b, hq, hk, sq, sk = case.shape
     if case.offset % 8 or case.row_pad % 8 and max(hq, sq, hk, sk) > 1:
         return r"attention_unaligned_fwd"
-    return r"attention(_below_\d+)?_fwd"
+    return r"attention(_from_\d+)?(_below_\d+)?_fwd"
 
 
 def wgmma_cases(main):
@@ -176,12 +189,15 @@ def wgmma_cases(main):
             add(spec, (1, 2, 2, 193, 79), (1, 1, 1, 65, 400), (2, 3, 1, 129, 241), why="tile edges, Sq != Sk")
     # Either side of the length where another kernel takes over.
     full128, full64 = Spec(128, dtype=main, tag="full"), Spec(64, dtype=main, tag="full")
-    causal128, causal64 = (Spec(d, dtype=main, masks=causal, tag="causal") for d in (128, 64))
+    causal256, causal128, causal64 = (Spec(d, dtype=main, masks=causal, tag="causal") for d in (256, 128, 64))
     add(full128, (1, 2, 1, 1535, 200), why="chosen by length", kernel="attention_below_1536_fwd")
     add(full128, (1, 2, 1, 1536, 200), (1, 2, 1, 1537, 1537), why="chosen by length", kernel="attention_fwd")
-    for spec, length in ((causal64, 3072), (causal128, 6144)):
-        add(spec, (1, 2, 1, length - 1, 200), why="chosen by length", kernel=f"attention_below_{length}_fwd")
+    for spec, length in ((causal64, 1536), (causal128, 6144), (causal256, 3072)):
+        below = f"attention_below_{length}_fwd" if spec != causal128 else f"attention_from_1536_below_{length}_fwd"
+        add(spec, (1, 2, 1, length - 1, 200), why="chosen by length", kernel=below)
         add(spec, (1, 2, 1, length, 200), (1, 2, 1, length + 1, 300), why="chosen by length", kernel="attention_fwd")
+    add(causal128, (1, 2, 1, 1535, 200), why="chosen by length", kernel="attention_below_6144_fwd")
+    add(causal128, (1, 2, 1, 1536, 200), why="chosen by length", kernel="attention_from_1536_below_6144_fwd")
     # Far more tiles than blocks, so that every block walks several; short keys make a tile cheap, also for Reference.
     add(full128, (4, 32, 8, 1600, 90), (4, 32, 8, 1000, 90), why="more than three tiles a block")
     add(causal128, (4, 32, 8, 1000, 90), (1, 16, 4, 5000, 300), why="more than three tiles a block")

@@ -4,6 +4,7 @@
     run.py --chip cpu                                  compile with attn-compile (on PATH) and run
     run.py --chip sm_80 --kernels DIR --compile-only   write DIR/<spec>/ to carry to a machine with a GPU
     run.py --chip sm_80 --kernels DIR --no-compile     run what DIR holds there; needs no compiler
+    run.py --backward ...                              the cases of backward_cases.py instead: gradients of the specs
     run.py --chip sm_90a ...                           adds the cases of warpgroup kernels, and checks which kernel a launch takes
 
 Every run is a process of its own under a watchdog. Exit code 0 only when every case passed; the last line counts.
@@ -19,6 +20,7 @@ import tempfile
 
 import numpy as np
 
+import backward_cases
 import cases
 
 
@@ -60,14 +62,16 @@ def compile_spec(spec, chip, folder, options):
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "spec.mlir"
     source.write_text(spec.text())
-    run = subprocess.run(["attn-compile", str(source), f"--chip={chip}", "-o", str(folder), *options], capture_output=True, text=True)
+    run = subprocess.run(["attn-compile", str(source), f"--chip={chip}", "-o", str(folder), *options, *spec.options], capture_output=True, text=True)
     return run.returncode, run.stderr.strip()
 
 
-def check(case, chip, manifest, prefix, timeout):
+def check(case, wanted, manifest, prefix, timeout):
+    """Runs a case; `wanted` is a pattern for the kernels that must start, if not None."""
     sizes = "batch={},q_heads={},k_heads={},q_len={},k_len={}".format(*case.shape)
     command = prefix + ["attn-run", str(manifest), f"--shape={sizes}", f"--layout={case.layout}", f"--row-pad={case.row_pad}", f"--offset={case.offset}", "--random=seed:7", "--repeat=1",
                         f"--same={case.same}", f"--timeout={timeout}"]
+    command += [f"{flag}={value}" for flag, value in (("--gain", case.gain), ("--expand", case.expand), ("--do-layout", case.do_layout)) if value]
     with tempfile.TemporaryDirectory() as tmp:
         if case.inputs:
             command += inputs(case, pathlib.Path(tmp))
@@ -76,7 +80,6 @@ def check(case, chip, manifest, prefix, timeout):
         except subprocess.TimeoutExpired:
             return False, f"no answer in {timeout + 60} s: " + " ".join(command)
     text = (run.stdout + run.stderr).strip()
-    wanted = cases.expected_kernel(case, chip)
     if run.returncode == 0 and wanted and not re.search(rf"^starts {wanted}$", text, re.MULTILINE):
         return False, f"expected {wanted} to run: {text}"
     return run.returncode == 0, f"exit {run.returncode}: {' '.join(command)}\n    " + text.replace("\n", "\n    ")
@@ -88,6 +91,7 @@ def main():
     ap.add_argument("--kernels", type=pathlib.Path, help="folder of compiled specs (default: a temporary one)")
     ap.add_argument("--compile-only", action="store_true")
     ap.add_argument("--no-compile", action="store_true")
+    ap.add_argument("--backward", action="store_true", help="gradients: attn-compile --backward and the cases of backward_cases.py")
     ap.add_argument("--slow", action="store_true", help="the long shapes too")
     ap.add_argument("--only", default="", help="cases whose name contains this")
     ap.add_argument("--jobs", type=int, default=2)
@@ -97,7 +101,9 @@ def main():
     ap.add_argument("--every", type=int, default=1, help="only every n-th case")
     a = ap.parse_args()
     dtypes = ("f32", "f16", "bf16") if a.chip == "cpu" else ("bf16", "f16")
-    todo = [c for c in cases.cases(dtypes, a.chip) if a.only in c.name and (a.slow or not c.slow)][::a.every]
+    options = a.options.split() + (["--backward"] if a.backward else [])
+    table = backward_cases if a.backward else cases
+    todo = [c for c in table.cases(dtypes, a.chip) if a.only in c.name and (a.slow or not c.slow)][::a.every]
     temporary = None if a.kernels else tempfile.TemporaryDirectory()
     kernels = a.kernels or pathlib.Path(temporary.name)
     specs = {c.spec.name: c.spec for c in todo}
@@ -105,7 +111,7 @@ def main():
     broken = {}
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
         if not a.no_compile:
-            for name, (code, text) in zip(specs, pool.map(lambda s: compile_spec(s, a.chip, kernels / s.name, a.options.split()), specs.values())):
+            for name, (code, text) in zip(specs, pool.map(lambda s: compile_spec(s, a.chip, kernels / s.name, options), specs.values())):
                 if code:
                     broken[name] = f"attn-compile exit {code}: {text}"
         if a.compile_only:
@@ -117,7 +123,7 @@ def main():
         def one(case):
             if case.spec.name in broken:
                 return False, broken[case.spec.name]
-            return check(case, a.chip, kernels / case.spec.name / "manifest.json", a.prefix.split(), a.timeout)
+            return check(case, table.expected_kernel(case, a.chip), kernels / case.spec.name / "manifest.json", a.prefix.split(), a.timeout)
 
         passed = 0
         for case, (ok, text) in zip(todo, pool.map(one, todo)):

@@ -47,7 +47,7 @@ private:
   LogicalResult checkNames(ArrayRef<StringRef> kernels);
   int emit(bool cpu);
   FailureOr<KernelFiles> emitKernels(ArrayRef<StringRef> kernels, OutputDirectory &out);
-  int emitCpuKernel(StringRef kernel, OutputDirectory &out, KernelFiles &files);
+  int emitCpuKernels(StringRef first, OutputDirectory &out, KernelFiles &files);
   LogicalResult assembleKernels(ArrayRef<StringRef> kernels, OutputDirectory &out, KernelFiles &files);
   void printDiagnostic(Diagnostic &diagnostic);
   std::string text();
@@ -130,6 +130,7 @@ int Compilation::runPasses(Stage from, Stage to) {
   CompileOptions options;
   options.schedule = job.schedule;
   options.noRanges = job.noRanges;
+  options.deterministic = job.deterministic;
   options.chip = job.chip;
   options.cpu = job.cpu;
   if (from == Stage::Spec && options.chip.empty() && !(*module)->hasAttr(AttnDialect::kTargetAttr))
@@ -146,6 +147,14 @@ int Compilation::runPasses(Stage from, Stage to) {
     setCrashPhase("checking it");
     PassManager passes(&context);
     buildStageCheck(passes, from);
+    if (failed(passes.run(*module)))
+      return 1;
+  }
+  if (job.backward) {
+    PhaseTimes::Scope time(times, "gradients");
+    setCrashPhase("deriving its gradients");
+    PassManager passes(&context);
+    buildGradients(passes);
     if (failed(passes.run(*module)))
       return 1;
   }
@@ -215,19 +224,20 @@ FailureOr<KernelFiles> Compilation::emitKernels(ArrayRef<StringRef> kernels, Out
   return files;
 }
 
-int Compilation::emitCpuKernel(StringRef kernel, OutputDirectory &out, KernelFiles &files) {
+/// The same on the CPU: one shared library.
+int Compilation::emitCpuKernels(StringRef first, OutputDirectory &out, KernelFiles &files) {
   PhaseTimes::Scope time(times, "object");
   FailureOr<SmallVector<char, 0>> object = emitObject(*module);
   if (failed(object))
     return 1;
-  files.code = (kernel + ".so").str();
+  files.code = (first + ".so").str();
   llvm::Error error = linkSharedLibrary(*object, out.temporaryPath(files.code), job.linker);
   if (!error) {
     out.add(files.code);
     return 0;
   }
   // Whoever has a linker elsewhere can go on from the object.
-  std::string name = (kernel + ".o").str(), message = toString(std::move(error));
+  std::string name = (first + ".o").str(), message = toString(std::move(error));
   if (llvm::Error unwritten = out.write(name, StringRef(object->data(), object->size())))
     return complain(message + "; " + toString(std::move(unwritten)), 3);
   if (llvm::Error unwritten = out.keep(name))
@@ -280,23 +290,22 @@ int Compilation::emit(bool cpu) {
   SmallVector<StringRef> kernels = getLaunchedKernels(*module);
   if (failed(checkNames(kernels)))
     return 1;
-  llvm::StringMap<KernelFiles> files;
-  if (!cpu && !kernels.empty()) {
-    FailureOr<KernelFiles> all = emitKernels(kernels, *out);
-    if (failed(all))
-      return 1;
-    for (StringRef kernel : kernels)
-      files[kernel] = *all;
-  }
-  for (StringRef kernel : cpu ? kernels : SmallVector<StringRef>()) {
-    if (int code = emitCpuKernel(kernel, *out, files[kernel]))
+  KernelFiles files;
+  if (cpu && !kernels.empty()) {
+    if (int code = emitCpuKernels(kernels.front(), *out, files))
       return code;
-    reports += reportKernel(*module, kernel, nullptr);
+    for (StringRef kernel : kernels)
+      reports += reportKernel(*module, kernel, nullptr);
+  } else if (!kernels.empty()) {
+    FailureOr<KernelFiles> made = emitKernels(kernels, *out);
+    if (failed(made))
+      return 1;
+    files = *made;
   }
   PhaseTimes::Scope time(times, "manifest");
   std::string manifest;
   llvm::raw_string_ostream os(manifest);
-  if (failed(writeManifest(*module, [&](StringRef kernel) { return files[kernel]; }, os)))
+  if (failed(writeManifest(*module, [&](StringRef) { return files; }, os)))
     return 1;
   if (llvm::Error error = out->write(ATTN_MANIFEST_FILE, manifest))
     return complain(toString(std::move(error)));
@@ -340,9 +349,10 @@ int Compilation::run() {
   auto target = (*module)->getAttrOfType<TargetAttr>(AttnDialect::kTargetAttr);
   // A script may name the chip at every stage: it changes nothing where it is the module's own.
   bool otherChip = !job.chip.empty() && !(target && target.getChip() == job.chip);
-  if (*from != Stage::Spec && (otherChip || !job.schedule.empty() || job.noRanges))
-    return complain("--chip, --schedule and --no-ranges shape the spec; '" + job.input + "' is at stage " +
-                    getStageInfo(*from).name + " already");
+  bool shapes = otherChip || !job.schedule.empty() || job.noRanges || job.backward || job.deterministic;
+  if (*from != Stage::Spec && shapes)
+    return complain("--chip, --schedule, --backward, --deterministic and --no-ranges shape the spec; '" + job.input +
+                    "' is at stage " + getStageInfo(*from).name + " already");
   bool prints = job.stopAfter && to != Stage::Object;
   if (int code = runPasses(*from, to))
     return code;

@@ -22,7 +22,7 @@ struct CompileJob {
   std::string (*defaultChip)() = nullptr;
   std::optional<Stage> stopAfter;
   CubinMode cubin = CubinMode::Off;
-  bool noRanges = false, report = false, time = false;
+  bool backward = false, deterministic = false, noRanges = false, report = false, time = false;
 };
 
 /// Returns the exit code. Everything it has to say goes to standard error, a line each.

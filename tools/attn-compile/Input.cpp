@@ -51,7 +51,7 @@ std::optional<Stage> attn::detectStage(ModuleOp module) {
   bool cpu = target && target.getFamily() == Family::Cpu;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     StringRef name = op->getName().getStringRef();
-    if (isa<SdpaOp>(op)) {
+    if (isa<AttentionOp>(op)) {
       found(Stage::Spec);
     } else if (auto kernel = dyn_cast<KernelOp>(op)) {
       bool partitioned = kernel.getThreads() || !kernel.getBody().getOps<RoleOp>().empty();

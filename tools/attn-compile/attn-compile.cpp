@@ -36,12 +36,20 @@ struct Options {
   cl::opt<std::string> linker{"linker", cl::cat(category), cl::value_desc("command"),
                               cl::desc("With --chip=cpu, what links the shared library (default: $CC, cc, clang-22, "
                                        "clang, gcc, ld.lld-22, ld.lld)")};
-  cl::opt<std::string> schedule{"schedule", cl::cat(category), cl::value_desc("fields"),
-                                cl::desc("Schedule of ops that have none, instead of the table's, such as "
-                                         "'tile = [128, 64], warps = [4, 1]', and for sm_90a 'tile = [128, 128], "
-                                         "warps = [4, 1], groups = 2, regs = [24, 240], depth = {q = 1, k = 2, v = "
-                                         "2}, order = [\"S\", \"PV@1\", \"await S\", \"max\", \"P\", \"await PV\", "
-                                         "\"PV.acc\"]' (--list-schedules prints more)")};
+  cl::opt<std::string> schedule{
+      "schedule", cl::cat(category), cl::value_desc("fields"),
+      cl::desc("Schedule of ops that have none, instead of the table's, such as "
+               "'tile = [128, 64], warps = [4, 1]', and for sm_90a 'tile = [128, 128], "
+               "warps = [4, 1], groups = 2, regs = [24, 240], depth = {q = 1, k = 2, v = "
+               "2}, order = [\"S\", \"PV@1\", \"await S\", \"max\", \"P\", \"await PV\", "
+               "\"PV.acc\"]' (--list-schedules prints more); backward one for each nest: '<tile = [64, 128], "
+               "warps = [4, 1], grads = [\"dK\", \"dV\"]>, <..., grads = [\"dQ\"]>'")};
+  cl::opt<bool> backward{"backward", cl::cat(category),
+                         cl::desc("Compile the gradients of the spec: from q, k, v, the captures, o, lse and do to dq, "
+                                  "dk and dv")};
+  cl::opt<bool> deterministic{"deterministic", cl::cat(category),
+                              cl::desc("Gradients that are the same, bit by bit, from run to run, where the table's "
+                                       "choice adds them up in no order")};
   cl::opt<bool> noRanges{"no-ranges", cl::cat(category),
                          cl::desc("Visit and mask every key tile: slow, but right whatever the mask analysis says")};
   cl::opt<Stage> stopAfter{"stop-after", cl::cat(category),
@@ -93,6 +101,8 @@ int main(int argc, char **argv) {
   job.saveStages = options.saveStages;
   job.schedule = options.schedule;
   job.noRanges = options.noRanges;
+  job.backward = options.backward;
+  job.deterministic = options.deterministic;
   job.cubin = options.cubin;
   job.ptxas = options.ptxas;
   job.report = options.report;

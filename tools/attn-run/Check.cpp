@@ -40,6 +40,8 @@ bool hasNan(const std::vector<double> &values) {
   return std::any_of(values.begin(), values.end(), [](double x) { return std::isnan(x); });
 }
 
+bool hasNan(const View &view, const RowBlock &block) { return hasNan(outputRows(view, block)); }
+
 /// Every n-th block so that about `rows` rows are left, the last block always.
 std::vector<RowBlock> spread(const std::vector<RowBlock> &blocks, int64_t rows) {
   const double wanted = std::max(1.0, static_cast<double>(rows) / 64);
@@ -51,6 +53,44 @@ std::vector<RowBlock> spread(const std::vector<RowBlock> &blocks, int64_t rows) 
     some.push_back(blocks[static_cast<size_t>(at)]);
   some.push_back(blocks.back());
   return some;
+}
+
+/// The blocks to look at: of all, those that --check-rows or else the time for rows of `rowCost` multiplications
+/// allows.
+template <typename IsSuspicious>
+std::vector<RowBlock> choose(const std::vector<RowBlock> &all, double rowCost, const Options &options,
+                             IsSuspicious isSuspicious) {
+  int64_t rows = options.checkRows;
+  if (rows == 0)
+    rows = static_cast<int64_t>(std::max(4096.0, budget / (rowCost + 1)));
+  std::vector<RowBlock> blocks = spread(all, rows);
+  if (blocks.size() == all.size())
+    return blocks;
+  // An element never written is still a NaN; those must not slip through.
+  for (const RowBlock &block : all)
+    if (blocks.size() < all.size() && blocks.size() < 4096 && isSuspicious(block))
+      blocks.push_back(block);
+  return blocks;
+}
+
+void merge(Judge &to, const Judge &from) { to.merge(from); }
+void merge(std::pair<Judge, Judge> &to, const std::pair<Judge, Judge> &from) {
+  to.first.merge(from.first);
+  to.second.merge(from.second);
+}
+
+/// What judge(block, verdict) makes of all blocks, each from a `fresh` verdict, on all threads.
+template <typename Verdict, typename Work>
+Verdict judged(const std::vector<RowBlock> &blocks, const Options &options, const Verdict &fresh, Work judge) {
+  Verdict all = fresh;
+  std::mutex mutex;
+  parallelFor(static_cast<int64_t>(blocks.size()), options.threads, [&](int64_t i) {
+    Verdict one = fresh;
+    judge(blocks[i], one);
+    std::lock_guard<std::mutex> lock(mutex);
+    merge(all, one);
+  });
+  return all;
 }
 
 std::vector<float> denseFloats(const View &view) {
@@ -66,48 +106,87 @@ std::vector<float> denseFloats(const View &view) {
 
 } // namespace
 
-Checked checkOutputs(const Problem &problem, const Operands &operands, const Options &options) {
+bool Checked::passes() const {
+  return std::all_of(outputs.begin(), outputs.end(), [](const Output &output) { return output.worst.ratio <= 1; });
+}
+
+Checked checkForward(const Problem &problem, const Operands &operands, const Options &options) {
   const View o = operands.all[operands.o].view();
   const bool hasLse = operands.lse.has_value();
   const View lse = hasLse ? operands.all[*operands.lse].view() : View();
-  Checked checked{Judge(o.type), problem.batch() * problem.queryHeads() * problem.queries()};
-
-  const std::vector<RowBlock> all = allBlocks(problem);
-  int64_t rows = options.checkRows;
-  if (rows == 0) {
-    // Scores once and weighted values twice, for exact and for plain rows.
-    const double rowCost = static_cast<double>(problem.keys() * (problem.headDim() + 2 * problem.valueDim()) + 1);
-    rows = static_cast<int64_t>(std::max(4096.0, budget / rowCost));
-  }
-  std::vector<RowBlock> blocks = spread(all, rows);
-  if (blocks.size() < all.size()) {
-    // An element never written is still a NaN; those must not slip through.
-    for (const RowBlock &block : all)
-      if (blocks.size() < all.size() && (hasNan(outputRows(o, block)) || (hasLse && hasNan(outputRows(lse, block)))) &&
-          blocks.size() < 4096)
-        blocks.push_back(block);
-  }
-
-  std::mutex mutex;
-  parallelFor(static_cast<int64_t>(blocks.size()), options.threads, [&](int64_t i) {
-    const std::vector<double> got = outputRows(o, blocks[i]);
-    const std::vector<double> gotLse = hasLse ? outputRows(lse, blocks[i]) : std::vector<double>();
-    Judge one(o.type);
-    one.add(blocks[i], compute(problem, blocks[i]), got.data(), hasLse ? gotLse.data() : nullptr);
-    std::lock_guard<std::mutex> lock(mutex);
-    checked.judge.merge(one);
+  // Scores once and weighted values twice, for exact and for plain rows.
+  const double rowCost = static_cast<double>(problem.keys() * (problem.headDim() + 2 * problem.valueDim()));
+  const std::vector<RowBlock> blocks = choose(allBlocks(problem), rowCost, options, [&](const RowBlock &block) {
+    return hasNan(o, block) || (hasLse && hasNan(lse, block));
   });
+  const Judge judge = judged(blocks, options, Judge(o.type), [&](const RowBlock &block, Judge &mine) {
+    const std::vector<double> got = outputRows(o, block);
+    const std::vector<double> gotLse = hasLse ? outputRows(lse, block) : std::vector<double>();
+    mine.add(block, compute(problem, block), got.data(), hasLse ? gotLse.data() : nullptr);
+  });
+  Checked checked;
+  checked.outputs.push_back({operands.all[operands.o].name, judge.output()});
+  if (hasLse)
+    checked.outputs.push_back({operands.all[*operands.lse].name, judge.lse(), /*relative=*/true});
+  checked.rows = judge.rows();
+  checked.rowsInAll = problem.batch() * problem.queryHeads() * problem.queries();
   return checked;
 }
 
-double timeNaive(const Problem &problem, const Options &options) {
+Checked checkBackward(const Problem &problem, const Gradients &gradients, const Operands &operands,
+                      const Options &options) {
+  const Operand &dQ = operands.all[operands.backward->dQ], &dK = operands.all[operands.backward->dK],
+                &dV = operands.all[operands.backward->dV];
+  const View q = dQ.view(), k = dK.view(), v = dV.view();
+  const double dims = static_cast<double>(problem.headDim() + problem.valueDim());
+  // Three products for rows of dQ, four for those of dK and dV, of which the group shares a key head.
+  const double group = problem.keyHeads() ? static_cast<double>(problem.queryHeads() / problem.keyHeads()) : 0;
+  const double queryCost = 4 * dims * static_cast<double>(problem.keys());
+  const double keyCost = 6 * dims * group * static_cast<double>(problem.queries());
+  const std::vector<RowBlock> queries =
+      choose(allBlocks(problem), queryCost, options, [&](const RowBlock &block) { return hasNan(q, block); });
+  const std::vector<RowBlock> keys = choose(gradients.allKeyBlocks(), keyCost, options, [&](const RowBlock &block) {
+    return hasNan(k, block) || hasNan(v, block);
+  });
+  const Judge ofQ = judged(queries, options, Judge(q.type), [&](const RowBlock &block, Judge &mine) {
+    mine.add(block, gradients.dQ(block), outputRows(q, block).data(), nullptr);
+  });
+  using Pair = std::pair<Judge, Judge>;
+  const Pair ofKV = judged(keys, options, Pair(Judge(k.type), Judge(v.type)), [&](const RowBlock &block, Pair &mine) {
+    const Gradients::KeyRows expected = gradients.dKdV(block);
+    mine.first.add(block, expected.dK, outputRows(k, block).data(), nullptr);
+    mine.second.add(block, expected.dV, outputRows(v, block).data(), nullptr);
+  });
+  Checked checked;
+  checked.outputs = {{dQ.name, ofQ.output()}, {dK.name, ofKV.first.output()}, {dV.name, ofKV.second.output()}};
+  checked.rows = ofQ.rows() + ofKV.first.rows();
+  checked.rowsInAll =
+      problem.batch() * (problem.queryHeads() * problem.queries() + problem.keyHeads() * problem.keys());
+  return checked;
+}
+
+double timeNaive(const Problem &problem, const Operands &operands, const Options &options) {
   const std::vector<float> q = denseFloats(problem.q), k = denseFloats(problem.k), v = denseFloats(problem.v);
-  const int64_t rows = problem.batch() * problem.queryHeads() * problem.queries();
-  std::vector<float> o(static_cast<size_t>(rows * problem.valueDim())), lse(static_cast<size_t>(rows));
+  std::vector<float> o = denseFloats(operands.all[operands.o].view()), lse(o.size() + 1), dO, dQ, dK, dV;
+  std::function<void()> run = [&] {
+    naiveFloat(problem, q.data(), k.data(), v.data(), o.data(), lse.data(), options.threads);
+  };
+  if (operands.backward) {
+    run(); // for lse
+    dO = denseFloats(operands.all[operands.backward->dO].view());
+    dQ.resize(q.size());
+    dK.resize(k.size());
+    dV.resize(v.size());
+    run = [&] {
+      naiveFloatGradients(
+          problem, {q.data(), k.data(), v.data(), o.data(), lse.data(), dO.data(), dQ.data(), dK.data(), dV.data()},
+          options.threads);
+    };
+  }
   Timing timing;
   for (int i = -1; i < std::min(options.repeat, 5); ++i) {
     const auto begin = std::chrono::steady_clock::now();
-    naiveFloat(problem, q.data(), k.data(), v.data(), o.data(), lse.data(), options.threads);
+    run();
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
     if (i >= 0)
       timing.milliseconds.push_back(took.count());

@@ -119,11 +119,16 @@ Program parseRegion(const cJSON *region, const char *key, Program::Kind kind, co
 
 } // namespace
 
-Meaning parseMeaning(const char *json, const Captures &captures) {
+Operation parseOperation(const char *json) {
   const Json root(cJSON_Parse(json));
   const std::string op = text(root.get(), ATTN_KEY_OP);
-  if (op != ATTN_OP_SDPA)
+  if (op != ATTN_OP_SDPA && op != ATTN_OP_SDPA_GRAD)
     refuse("meaning: operation '" + op + "' is not known to attn-run");
+  return op == ATTN_OP_SDPA ? Operation::Forward : Operation::Backward;
+}
+
+Meaning parseMeaning(const char *json, const Captures &captures) {
+  const Json root(cJSON_Parse(json));
   Meaning meaning;
   const cJSON *scale = member(root.get(), ATTN_KEY_SCALE);
   if (!cJSON_IsNumber(scale))

@@ -17,7 +17,12 @@
 namespace attn {
 namespace run {
 
-/// The manifest's "meaning" in Reference's terms.
+enum class Operation { Forward, Backward };
+
+/// The operation of a manifest's "meaning"; refuses one that is not known here.
+Operation parseOperation(const char *json);
+
+/// The manifest's "meaning" in Reference's terms, whichever the operation.
 struct Meaning {
   double scale = 1;
   std::vector<reference::NamedMask> masks;
@@ -28,7 +33,8 @@ struct Meaning {
 /// its regions may read. Refuses, by name, whatever Reference cannot judge.
 Meaning parseMeaning(const char *json, const reference::Captures &captures);
 
-/// The names of q, k, v, o and lse among the operands, by those words; empty where the manifest does not say.
+/// The names of q, k, v, o, lse, do, dlse, dq, dk and dv among the operands, by those words; empty where the manifest
+/// does not say.
 std::map<std::string, std::string> operandNames(const char *json);
 
 /// The size that dimension `d` of the captured tensor `name` is indexed by

@@ -12,7 +12,6 @@
 #include "Random.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 namespace attn {
@@ -21,29 +20,11 @@ namespace {
 
 using namespace reference;
 
-constexpr size_t alignment = 256;             // of a buffer, as cuMemAlloc gives it
-constexpr size_t guardBytes = 4096;           // before and after the elements
-constexpr int64_t unusedStride = 0x123456789; // of a dimension of size 1: odd, and far outside
-
 ElementType toElementType(uint32_t dtype) {
   const auto type = parseElementType(attn_dtype_name(dtype));
   if (!type)
     refuse(std::string("operand type ") + attn_dtype_name(dtype) + " is not known to attn-run");
   return *type;
-}
-
-uint32_t toDtype(ElementType type) {
-  for (uint32_t dtype = ATTN_F16; dtype <= ATTN_I32; ++dtype)
-    if (std::string(attn_dtype_name(dtype)) == spelling(type))
-      return dtype;
-  return 0;
-}
-
-std::string shapeText(const std::vector<int64_t> &dims) {
-  std::string text = "(";
-  for (size_t d = 0; d < dims.size(); ++d)
-    text += (d ? ", " : "") + (dims[d] < 0 ? std::string("?") : std::to_string(dims[d]));
-  return text + ")";
 }
 
 /// Learns named sizes and unnamed dims from a file's shape.
@@ -67,7 +48,7 @@ void takeShape(const attn_operand_info &info, const std::string &path, const Npy
   }
 }
 
-/// Finds q, k, v, o and lse: by the names that the meaning gives, else by position.
+/// Finds q, k, v, o and the others: by the names that the meaning gives, else by position.
 void findParts(Operands &operands, const char *meaning) {
   std::vector<size_t> inputs, outputs;
   for (size_t i = 0; i < operands.all.size(); ++i)
@@ -75,32 +56,48 @@ void findParts(Operands &operands, const char *meaning) {
       inputs.push_back(i);
     else if (operands.all[i].isOutput())
       outputs.push_back(i);
-  const std::map<std::string, std::string> names = operandNames(meaning);
-  if (names.empty()) {
-    if (inputs.size() != 3 || outputs.empty() || outputs.size() > 2)
+  std::map<std::string, size_t> parts;
+  auto inOrder = [&](const std::vector<size_t> &these, size_t least, std::vector<const char *> words) {
+    std::string expected;
+    for (size_t i = 0; i < words.size(); ++i)
+      expected += (i ? ", " : "") + std::string(words[i]);
+    if (these.size() < least || these.size() > words.size())
       refuse("the kernel has " + std::to_string(inputs.size()) + " inputs and " + std::to_string(outputs.size()) +
-             " outputs; expected q, k, v and o, lse");
-    operands.q = inputs[0];
-    operands.k = inputs[1];
-    operands.v = inputs[2];
-    operands.o = outputs[0];
-    if (outputs.size() > 1)
-      operands.lse = outputs[1];
-    return;
+             " outputs; expected " + expected + " among them");
+    for (size_t i = 0; i < these.size(); ++i)
+      parts[words[i]] = these[i];
+  };
+  const bool backward = parseOperation(meaning) == Operation::Backward;
+  const std::map<std::string, std::string> names = operandNames(meaning);
+  if (!names.empty()) {
+    for (const auto &[word, name] : names)
+      for (size_t i = 0; i < operands.all.size(); ++i)
+        if (operands.all[i].name == name)
+          parts[word] = i;
+  } else if (backward) {
+    inOrder(inputs, 6, {"q", "k", "v", "o", "lse", "do", "dlse"});
+    inOrder(outputs, 3, {"dq", "dk", "dv"});
+  } else {
+    inOrder(inputs, 3, {"q", "k", "v"});
+    inOrder(outputs, 1, {"o", "lse"});
   }
-  auto find = [&](const char *part) {
-    const auto name = names.find(part);
-    for (size_t i = 0; name != names.end() && i < operands.all.size(); ++i)
-      if (operands.all[i].name == name->second)
-        return i;
-    refuse(std::string("meaning: no operand is named as ") + part);
+
+  auto find = [&](const char *word) {
+    const auto part = parts.find(word);
+    if (part == parts.end())
+      refuse(std::string("meaning: no operand is named as ") + word);
+    return part->second;
+  };
+  auto perhaps = [&](const char *word) {
+    return parts.count(word) || names.count(word) ? std::optional<size_t>(find(word)) : std::nullopt;
   };
   operands.q = find("q");
   operands.k = find("k");
   operands.v = find("v");
   operands.o = find("o");
-  if (names.count("lse"))
-    operands.lse = find("lse");
+  operands.lse = backward ? find("lse") : perhaps("lse");
+  if (backward)
+    operands.backward = {find("do"), find("dq"), find("dk"), find("dv"), perhaps("dlse")};
 }
 
 /// Well-known sizes, by input (q, k) and dimension.
@@ -127,6 +124,30 @@ bool isSizeName(const std::string &name, const std::vector<attn_operand_info> &i
   return false;
 }
 
+/// The dimensions of an input that --expand names. Those of an output would be written many times, and the last one has
+/// stride 1.
+std::set<size_t> expandedDims(const Operand &operand, const Options &options) {
+  std::set<size_t> dims;
+  for (size_t d = 0; operand.role != ATTN_ROLE_OUT && d + 1 < operand.dims.size(); ++d)
+    if (options.expanded.count(operand.name + "." + std::to_string(d)))
+      dims.insert(d);
+  if (!dims.empty() && options.inputs.count(operand.name))
+    refuse("--expand: the rows of '" + operand.name + "' come from a file");
+  return dims;
+}
+
+/// Refuses what --expand names and no operand has.
+void checkExpanded(const Operands &operands, const Options &options) {
+  for (const std::string &name : options.expanded) {
+    bool found = false;
+    for (const Operand &operand : operands.all)
+      for (size_t d = 0; operand.role != ATTN_ROLE_OUT && d + 1 < operand.dims.size(); ++d)
+        found |= name == operand.name + "." + std::to_string(d);
+    if (!found)
+      refuse("--expand: the kernel has no input with a dimension '" + name + "' in front of its last");
+  }
+}
+
 /// Values of the well-known sizes that neither files nor --shape gave.
 void fillDefaults(std::map<std::string, int64_t> &sizes) {
   sizes.emplace("batch", 2);
@@ -138,94 +159,6 @@ void fillDefaults(std::map<std::string, int64_t> &sizes) {
 }
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Operand
-//===----------------------------------------------------------------------===//
-
-int64_t Operand::numElements() const {
-  return std::accumulate(dims.begin(), dims.end(), int64_t(1), std::multiplies<int64_t>());
-}
-
-void Operand::allocate(const std::vector<size_t> &order, int64_t rowPad, int64_t offset) {
-  double wanted = static_cast<double>(sizeInBytes(type));
-  for (int64_t dim : dims)
-    wanted *= static_cast<double>(dim);
-  if (wanted > 0x1p40)
-    refuse(name + ": shape " + shapeText(dims) + " is too large");
-  strides.assign(dims.size(), 1);
-  int64_t extent = 1;
-  for (size_t i = order.size(); i-- > 0;) {
-    strides[order[i]] = extent;
-    extent *= dims[order[i]];
-    if (i + 1 == order.size() && order.size() > 1)
-      extent += rowPad;
-    // Nobody may use the stride of a dimension of one: views of all kinds come with anything there.
-    if (dims[order[i]] == 1 && order[i] + 1 < dims.size())
-      strides[order[i]] = unusedStride;
-  }
-  const int64_t size = sizeInBytes(type);
-  start = guardBytes + static_cast<size_t>(offset * size);
-  bytes = start + static_cast<size_t>(std::max<int64_t>(extent, 0) * size) + guardBytes;
-  memory.reset(new char[bytes + alignment]);
-  aligned = memory.get() + (alignment - reinterpret_cast<uintptr_t>(memory.get()) % alignment);
-  std::memset(aligned, 0xff, bytes);
-}
-
-attn_tensor Operand::tensor(void *base) const {
-  attn_tensor tensor = {};
-  tensor.size = sizeof(tensor);
-  tensor.dtype = toDtype(type);
-  tensor.data = static_cast<char *>(base) + start;
-  tensor.rank = static_cast<uint32_t>(dims.size());
-  for (size_t d = 0; d < dims.size(); ++d) {
-    tensor.sizes[d] = dims[d];
-    tensor.strides[d] = strides[d];
-  }
-  return tensor;
-}
-
-/// Calls visit(element, address) in row-major order, a row at a time.
-template <typename Visit> void Operand::eachElement(Visit visit) const {
-  const int64_t count = numElements(), row = dims.empty() ? 1 : dims.back(), size = sizeInBytes(type);
-  std::vector<int64_t> at(dims.size(), 0);
-  for (int64_t element = 0; element < count; element += row) {
-    int64_t offset = 0;
-    for (size_t d = 0; d < dims.size(); ++d)
-      offset += at[d] * strides[d];
-    char *address = aligned + start + offset * size;
-    for (int64_t i = 0; i < row; ++i) // the last stride is 1
-      visit(element + i, address + i * size);
-    for (size_t d = dims.size(); d-- > 1 && ++at[d - 1] == dims[d - 1];)
-      at[d - 1] = 0;
-  }
-}
-
-void Operand::assign(const std::vector<char> &rowMajor) {
-  const size_t size = static_cast<size_t>(sizeInBytes(type));
-  eachElement([&](int64_t i, char *address) { std::memcpy(address, rowMajor.data() + i * size, size); });
-}
-
-std::vector<char> Operand::rowMajor() const {
-  const size_t size = static_cast<size_t>(sizeInBytes(type));
-  std::vector<char> result(static_cast<size_t>(numElements()) * size);
-  eachElement([&](int64_t i, char *address) { std::memcpy(result.data() + i * size, address, size); });
-  return result;
-}
-
-std::optional<int64_t> Operand::strayWrite() const {
-  std::vector<char> rest(aligned, aligned + bytes);
-  const size_t size = static_cast<size_t>(sizeInBytes(type));
-  eachElement([&](int64_t, char *address) { std::memset(rest.data() + (address - aligned), 0xff, size); });
-  for (size_t i = 0; i < bytes; ++i)
-    if (rest[i] != '\xff')
-      return static_cast<int64_t>(i) - static_cast<int64_t>(start);
-  return std::nullopt;
-}
-
-//===----------------------------------------------------------------------===//
-// Operands
-//===----------------------------------------------------------------------===//
 
 Captures Operands::captures() const {
   Captures result;
@@ -282,6 +215,8 @@ Operands makeOperands(const attn_kernel *kernel, const Options &options) {
   for (const auto &[name, value] : options.scalars)
     named("--set", name, [](const Operand &operand) { return operand.role == ATTN_ROLE_SCALAR; });
 
+  checkExpanded(operands, options);
+
   takeFixedSizes(operands, infos);
   for (const auto &[name, value] : options.sizes) {
     if (!isSizeName(name, infos))
@@ -319,9 +254,13 @@ Operands makeOperands(const attn_kernel *kernel, const Options &options) {
     std::vector<size_t> order(operand.dims.size());
     std::iota(order.begin(), order.end(), 0);
     const bool big = operand.dims.size() == 4 && (operand.role == ATTN_ROLE_IN || operand.isOutput());
-    if (big && options.layout == "bshd")
-      std::swap(order[1], order[2]);
-    operand.allocate(order, big ? options.rowPad : 0, big ? options.offset : 0);
+    const bool isDO = operands.backward && operands.backward->dO == i && !options.gradLayout.empty();
+    const std::string &layout = isDO ? options.gradLayout : options.layout;
+    if (big && layout == "bshd")
+      order = {0, 2, 1, 3};
+    else if (big && layout == "sbhd")
+      order = {2, 0, 1, 3};
+    operand.allocate(order, expandedDims(operand, options), big ? options.rowPad : 0, big ? options.offset : 0);
 
     if (operand.role == ATTN_ROLE_SCALAR) {
       const auto value = options.scalars.find(operand.name);

@@ -62,6 +62,8 @@ constexpr const char *footer = R"(
 What it prints: time (the median, without warm-up), TFLOP/s, and for each output
 the largest error against a naive attention in double precision beside what the
 accuracy rule allows (docs/Testing.md). The last line is PASS or FAIL.
+A backward kernel takes o and lse besides; without --in for them they are what
+the naive attention computes from q, k and v, o rounded to its type.
 Exit code: 0 right, 1 refused input, 2 wrong numbers, 3 machine or driver.)";
 
 } // namespace
@@ -71,7 +73,7 @@ std::optional<Options> parseOptions(int argc, char **argv) {
   CLI::App app("Runs a compiled attention kernel and compares it with a reference.", "attn-run");
   app.footer(footer);
   std::string random = "seed:0";
-  Texts inputs, saves, sizes, scalars, gains;
+  Texts inputs, saves, sizes, scalars, gains, expanded;
 
   app.add_option("manifest", options.manifest, "manifest.json that attn-compile wrote")->required();
   app.add_option("--random", random, "seed:N of the random inputs (normal; integers small)");
@@ -87,11 +89,13 @@ std::optional<Options> parseOptions(int argc, char **argv) {
   pairs("--gain", gains, "factor on an operand's random numbers: q=4");
   app.add_option("--device", options.device, "where to run")->check(CLI::IsMember({"gpu", "cpu"}));
   app.add_option("--gpu", options.gpu, "number of the GPU")->check(CLI::NonNegativeNumber);
-  app.add_option("--layout", options.layout, "order of q, k, v and o in memory")
-      ->check(CLI::IsMember({"bhsd", "bshd"}));
-  app.add_option("--row-pad", options.rowPad, "unused elements after each row of q, k, v and o")
+  const CLI::IsMember layouts({"bhsd", "bshd", "sbhd"});
+  app.add_option("--layout", options.layout, "order of tensors like q, k, v and o in memory")->check(layouts);
+  app.add_option("--do-layout", options.gradLayout, "the same for do alone, whatever the others have")->check(layouts);
+  app.add_option("--expand", expanded, "do.1: an input's dimension of stride 0, one row for all of it")->delimiter(',');
+  app.add_option("--row-pad", options.rowPad, "unused elements after each row of tensors like q, k, v and o")
       ->check(CLI::Range(0, 1 << 20));
-  app.add_option("--offset", options.offset, "elements before the first of q, k, v and o")
+  app.add_option("--offset", options.offset, "elements before the first of tensors like q, k, v and o")
       ->check(CLI::Range(0, 1 << 20));
   app.add_flag("--check,!--no-check", options.check, "compare with the reference (the default)");
   app.add_option("--check-rows", options.checkRows, "rows to compare; 0: as many as take seconds")
@@ -119,6 +123,7 @@ std::optional<Options> parseOptions(int argc, char **argv) {
   if (random.rfind("seed:", 0) != 0)
     refuse("--random: expected seed:N, got '" + random + "'");
   options.seed = static_cast<uint64_t>(toSize("--random", "seed", random.substr(5)));
+  options.expanded.insert(expanded.begin(), expanded.end());
   options.inputs = splitPairs("--in", inputs);
   options.saves = splitPairs("--save", saves);
   options.scalars = toNumbers("--set", scalars);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace attn {
@@ -27,8 +28,10 @@ struct Options {
   std::string device;                        ///< "gpu", "cpu", or empty: the manifest's
   int gpu = 0;                               ///< ordinal
   std::string layout = "bhsd";
-  int64_t rowPad = 0; ///< elements between the rows of q, k, v and outputs
-  int64_t offset = 0; ///< elements from a 256-byte boundary to their first
+  std::string gradLayout;         ///< of do; empty: as the others
+  std::set<std::string> expanded; ///< "do.1": dimensions of inputs whose stride is 0
+  int64_t rowPad = 0;             ///< elements between the rows of q, k, v and outputs
+  int64_t offset = 0;             ///< elements from a 256-byte boundary to their first
   bool check = true;
   int64_t checkRows = 0; ///< 0: as many as take a few seconds
   int repeat = 5;

@@ -5,6 +5,8 @@
                                                        it, without the lines that match `drop`
     @ptx ...@ and @manifest ...@                       the same of the two results
     @hopper STAGE ...@                                 the same for sm_90a instead of sm_80
+    @backward STAGE ...@                               the same of the gradients, on sm_80
+    @hopper backward STAGE ...@                        and on sm_90a
 
 Long types get short names; the first use of a stage that has any prints their definitions, so what is shown is real IR.
 """
@@ -16,7 +18,7 @@ import tempfile
 
 TEMPLATE, COMPILE, NOTE = sys.argv[1:4]
 SPEC = "docs/examples/causal.mlir"
-DIRECTIVE = re.compile(r"^@(hopper )?(\w+)(?: from /(.*?)/)?(?: lines (\d+))?(?: drop /(.*?)/)?@$", re.M)
+DIRECTIVE = re.compile(r"^@(hopper |backward |hopper backward )?(\w+)(?: from /(.*?)/)?(?: lines (\d+))?(?: drop /(.*?)/)?@$", re.M)
 # Short names for what would otherwise fill the page, longest first.
 NAMES = [
     ("!global", "memref<?x?x?x128xbf16, strided<[?, ?, ?, 1], offset: ?>>"),
@@ -48,9 +50,33 @@ HOPPER_NAMES = [
     ("!rows", "tensor<64xf32, #attn.frag<4, 1, rows>>"),
     ("!quads", "tensor<64x4xf32, #attn.frag<4, 1, quads>>"),
 ]
+# Keys on rows.
+BACKWARD_NAMES = [
+    ("!global", "memref<?x?x?x128xbf16, strided<[?, ?, ?, 1], offset: ?>>"),
+    ("!workspace", "memref<?x?x?xf32>"),
+    ("!T", "tensor<64x64xf32>"),
+    ("!P", "tensor<64x64xbf16>"),
+    ("!KQ", "tensor<64x128xbf16>"),
+    ("!dKV", "tensor<64x128xf32>"),
+    ("!columns", "tensor<64xf32>"),
+]
+HOPPER_BACKWARD_NAMES = [
+    ("!sum", "memref<?x?x?x128xf32>"),
+    ("!tile", "!attn.buf<tensor<64x128xbf16>, 128>"),
+    ("!half", "!attn.buf<tensor<64x64xbf16>, 128>"),
+    ("!vector", "!attn.buf<tensor<64xf32>, 0>"),
+    ("!T", "tensor<64x64xf32, #attn.frag<4, 1>>"),
+    ("!P", "tensor<64x64xbf16, #attn.frag<4, 1>>"),
+    ("!dKV", "tensor<64x128xf32, #attn.frag<4, 1>>"),
+    ("!columns", "tensor<64xf32, #attn.frag<4, 1, cols>>"),
+]
+NAMES_OF = {None: NAMES, "hopper ": HOPPER_NAMES, "backward ": BACKWARD_NAMES,
+            "hopper backward ": HOPPER_BACKWARD_NAMES}
 # The ring ops print their ring type without its mnemonic.
 BARE = [("!Qring", "<1, !Qbuf>"), ("!Qring", "<3, !Qbuf>"), ("!KVring", "<2, !KVbuf>")]
-CHIPS = {None: "sm_80", "hopper ": "sm_90a"}
+# What each kind of directive shows: options of attn-compile.
+SHOWN = {None: ["--chip=sm_80"], "hopper ": ["--chip=sm_90a"], "backward ": ["--chip=sm_80", "--backward"],
+         "hopper backward ": ["--chip=sm_90a", "--backward"]}
 
 
 def run(*arguments):
@@ -60,17 +86,17 @@ def run(*arguments):
 def main():
     results = pathlib.Path(tempfile.mkdtemp())
     texts = {}
-    for chip in CHIPS.values():
-        run(f"--chip={chip}", "-o", str(results / chip))
-        texts[chip, "ptx"] = (results / chip / "attention_fwd.ptx").read_text()
-        texts[chip, "manifest"] = (results / chip / "manifest.json").read_text()
+    for machine in (None, "hopper "):
+        folder = results / str(machine)
+        run(*SHOWN[machine], "-o", str(folder))
+        texts[machine, "ptx"] = (folder / "attention_fwd.ptx").read_text()
+        texts[machine, "manifest"] = (folder / "manifest.json").read_text()
 
     def fill(directive):
         machine, stage, start, count, drop = directive.groups()
-        chip = CHIPS[machine]
-        if (chip, stage) not in texts:
-            texts[chip, stage] = run(f"--chip={chip}", f"--stop-after={stage}")
-        lines = texts[chip, stage].splitlines()
+        if (machine, stage) not in texts:
+            texts[machine, stage] = run(*SHOWN[machine], f"--stop-after={stage}")
+        lines = texts[machine, stage].splitlines()
         if start:
             first = next((i for i, line in enumerate(lines) if re.search(start, line)), None)
             if first is None:
@@ -83,7 +109,7 @@ def main():
         indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
         body = "\n".join(line[indent:].rstrip() for line in lines)
         used = []
-        for name, long in HOPPER_NAMES if machine else NAMES:
+        for name, long in NAMES_OF[machine]:
             if long in body:
                 body = re.sub(re.escape(long), name, body)
                 used.append(f"{name} = {long}")

@@ -6,7 +6,7 @@
 // A tool never adds a pass: it calls these. Each function ends with the check of its stage's promises.
 //
 //   spec --tile--> tiled --map--> mapped --partition--> partitioned --nvvm--> nvvm   (EmitPTX, WriteManifest)
-//                                    `----cpu--> llvm                                (EmitObject, WriteManifest)
+//   `-gradients-'                    `----cpu--> llvm                                (EmitObject, WriteManifest)
 //
 //===----------------------------------------------------------------------===//
 #ifndef ATTN_PIPELINES_PIPELINES_H
@@ -25,7 +25,12 @@ struct TileStageOptions : mlir::PassPipelineOptions<TileStageOptions> {
   Option<std::string> schedule{
       *this, "schedule", llvm::cl::desc("Schedule for every attention op, `#attn.schedule<...>`; empty: the table's")};
   Option<bool> noRanges{*this, "no-ranges", llvm::cl::desc("Visit and mask every key tile"), llvm::cl::init(false)};
+  Option<bool> backward{*this, "backward", llvm::cl::desc("Of a spec, compile the gradients"), llvm::cl::init(false)};
+  Option<bool> deterministic{*this, "deterministic", llvm::cl::desc("Gradients without sums in no order"),
+                             llvm::cl::init(false)};
 };
+/// In: semantic ops on tensors. Out: their gradients, in the same words.
+void buildGradients(mlir::OpPassManager &pm);
 /// In: semantic ops on tensors. Out: loops over tiles with online softmax, for `attn.target`.
 void buildTileStage(mlir::OpPassManager &pm, const TileStageOptions &options);
 
@@ -53,6 +58,7 @@ struct CompileOptions {
   std::string chip;           ///< Empty: the module's own attn.target.
   std::string schedule;       ///< Empty: the table's choice.
   bool noRanges = false;      ///< Visit and mask every key tile: to check the analysis of masks.
+  bool deterministic = false; ///< Gradients that are the same, bit by bit, from run to run.
   std::string cpu = "native"; ///< Family cpu: the processor, as CPUStageOptions.
 };
 /// The stage function whose result is `stage` (never spec, ptx or object: no pass makes those).

@@ -14,6 +14,19 @@
 // RUN:   done; \
 // RUN: done
 
+// The same of gradients: key ranges of a tile of queries, query ranges of a tile of keys.
+// RUN: for spec in causal window; do \
+// RUN:   attn-compile %t/$spec.mlir --chip=cpu --backward -o %t/ranges || exit 1; \
+// RUN:   attn-compile %t/$spec.mlir --chip=cpu --backward --no-ranges -o %t/every || exit 1; \
+// RUN:   for shape in q_len=100,k_len=300 q_len=300,k_len=100 q_len=65,k_len=64 q_len=1,k_len=200; do \
+// RUN:     for way in ranges every; do \
+// RUN:       attn-run %t/$way/manifest.json --device=cpu --random=seed:3 --shape=batch=1,q_heads=2,k_heads=1,$shape \
+// RUN:         --save dq=%t/$way.dq.npy --save dk=%t/$way.dk.npy --save dv=%t/$way.dv.npy || exit 1; \
+// RUN:     done; \
+// RUN:     for grad in dq dk dv; do cmp %t/ranges.$grad.npy %t/every.$grad.npy || exit 1; done; \
+// RUN:   done; \
+// RUN: done
+
 //--- causal.mlir
 !q = tensor<?x?x?x64xf32>
 func.func @causal(%q: !q, %k: !q, %v: !q) -> (!q, tensor<?x?x?xf32>) {
