@@ -89,26 +89,34 @@ std::vector<std::string> chosenKernels(attn_kernel *kernel, const attn_launch &l
   }
 }
 
+/// All bits set: NaN in every floating-point type.
+constexpr char kPoison = '\xff';
+
 /// Where a launch finds and leaves the bytes of an output, by its number among the operands.
 struct OutputAccess {
   std::function<void(size_t, const std::vector<char> &)> write;
   std::function<void(size_t, std::vector<char> &)> read;
 };
 
-/// Launches `count` times more, each time on outputs as they were before the first launch (`fresh`), and names the
-/// first that leaves other bits than the launches before.
+/// The launch that is judged, and `count` more that must leave its bits; names the first that does not. Each finds
+/// outputs as they were at first (`fresh`), and a workspace of which `launchOnce` makes NaN: what an earlier launch
+/// left there would hide that a kernel reads what none before it has written.
 std::string compareLaunches(const Operands &operands, const std::vector<std::vector<char>> &fresh, int count,
                             const std::function<void()> &launchOnce, const OutputAccess &access) {
   std::vector<std::vector<char>> first(fresh);
   std::vector<char> now;
-  for (size_t i = 0; i < fresh.size(); ++i)
-    if (operands.all[i].isOutput())
-      access.read(i, first[i]);
-  for (int launch = 1; launch <= count; ++launch) {
+  auto launchOnFresh = [&] {
     for (size_t i = 0; i < fresh.size(); ++i)
       if (operands.all[i].isOutput())
         access.write(i, fresh[i]);
     launchOnce();
+  };
+  launchOnFresh();
+  for (size_t i = 0; i < fresh.size(); ++i)
+    if (operands.all[i].isOutput())
+      access.read(i, first[i]);
+  for (int launch = 1; launch <= count; ++launch) {
+    launchOnFresh();
     for (size_t i = 0; i < fresh.size(); ++i) {
       if (!operands.all[i].isOutput())
         continue;
@@ -152,7 +160,12 @@ Timing launchOnCpu(attn_kernel *kernel, Operands &operands, const Options &optio
       },
       [&](size_t i, std::vector<char> &bytes) { std::copy_n(operands.all[i].buffer(), bytes.size(), bytes.begin()); }};
   timing.differs = compareLaunches(
-      operands, fresh, options.same, [&] { require(attn_kernel_launch(kernel, &arguments.launch)); }, access);
+      operands, fresh, options.same,
+      [&] {
+        std::fill(arguments.workspace.begin(), arguments.workspace.end(), kPoison);
+        require(attn_kernel_launch(kernel, &arguments.launch));
+      },
+      access);
   return timing;
 }
 
@@ -223,9 +236,13 @@ Timing launchOnGpu(KernelOwner owner, Operands &operands, const Options &options
                                [&](size_t i, std::vector<char> &bytes) {
                                  require(attn_device_copy_out(gpu.device, bytes.data(), buffers[i], bytes.size()));
                                }};
+  arguments.launch.flags = 0; // the runtime clears what has to begin with zeros
+  const std::vector<char> poison(workspaceBytes, kPoison);
   timing.differs = compareLaunches(
       operands, fresh, options.same,
       [&] {
+        if (workspaceBytes > 0)
+          require(attn_device_copy_in(gpu.device, arguments.launch.workspace, poison.data(), poison.size()));
         require(attn_kernel_launch(kernel, &arguments.launch));
         require(attn_device_synchronize(gpu.device));
       },
