@@ -8,5 +8,5 @@ if ! tools/dev/build.sh; then
   echo "0 passed, 1 failed"
   exit 1
 fi
-/usr/lib/llvm-22/bin/lit -sv --timeout=300 --output "$build/test-results.json" "$@" "$build/test"
+/usr/lib/llvm-22/bin/lit -sv --timeout=900 --output "$build/test-results.json" "$@" "$build/test"
 exec /usr/bin/python3 tools/dev/count-results.py "$build/test-results.json"
