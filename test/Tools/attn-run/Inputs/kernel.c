@@ -1,33 +1,14 @@
 // A CPU kernel written by hand, with the interface a compiled one has
 // (docs/Manifest.md): params points at the values of the manifest's args, and
 // tiles [begin, end) are to be computed. -D switches make it wrong in one way.
+#include "tensor.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum { D = 16, DV = 8, ROWS = 16 };
-
-// A memref argument: its pointer, the strides of all dims but the last, the sizes.
-typedef struct {
-  float *data;
-  int64_t stride[3];
-  int32_t size[4];
-} tensor;
-
-static tensor take(void *const **params, int rank) {
-  tensor t = {0};
-  t.data = *(float *const *)*(*params)++;
-  for (int d = 0; d < rank - 1; ++d)
-    t.stride[d] = *(const int64_t *)*(*params)++;
-  for (int d = 0; d < rank; ++d)
-    t.size[d] = *(const int32_t *)*(*params)++;
-  return t;
-}
-
-static float *row(const tensor *t, int b, int h, int s) {
-  return t->data + b * t->stride[0] + h * t->stride[1] + s * t->stride[2];
-}
 
 void attention(void *const *params, int64_t begin, int64_t end) {
   tensor q = take(&params, 4), k = take(&params, 4), v = take(&params, 4);
